@@ -224,7 +224,7 @@ VERBS: Final[dict[str, Verb]] = {
     "impact": Verb(
         "contractlog.clients.cli.impact.command:impact",
         "list what a change of a field reaches: topics, fields and consumer groups",
-        "contractlog impact orders-value:customer_id --lineage lineage.json",
+        "contractlog impact orders-value:customer_id --registry http://127.0.0.1:8081",
         section=Section.RECORDS,
     ),
     "unused": Verb(

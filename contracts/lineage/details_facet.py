@@ -15,7 +15,15 @@ from contractlog.contracts.audit.time_text import parse_timestamp
 from contractlog.contracts.lineage.event_values import EventValue
 from contractlog.contracts.lineage.statements import EVIDENCE, EdgeDetails, FieldPair, LineageDataset
 
-__all__ = ["DETAILS_FACET", "DETAILS_SCHEMA", "DetailsFacet", "build_details_facet", "parse_details_facet"]
+__all__ = [
+    "DETAILS_FACET",
+    "DETAILS_SCHEMA",
+    "DetailsFacet",
+    "build_details_facet",
+    "parse_details_facet",
+    "read_edge_details",
+    "read_edge_evidence",
+]
 
 DETAILS_FACET: Final = "contractlog_lineage"
 DETAILS_SCHEMA: Final = "urn:contractlog:openlineage:ContractlogLineageDatasetFacet:1-0-0"
@@ -61,16 +69,21 @@ def parse_details_facet(facet: EventValue) -> DetailsFacet:
     Raises:
         InvalidLineage: a member is missing or wrong.
     """
-    covered = tuple(_read_evidence(value) for value in facet.items("evidence"))
+    covered = tuple(read_edge_evidence(value) for value in facet.items("evidence"))
     edges: dict[FieldPair, list[tuple[Evidence, EdgeDetails]]] = {}
     for value in facet.items("edges"):
         source = LineageDataset(value.get("namespace").name(), value.get("name").name())
         pair = FieldPair(source, value.optional_name("field"), value.optional_name("target_field"))
-        edges.setdefault(pair, []).append((_read_evidence(value.get("evidence")), _read_details(value)))
+        edges.setdefault(pair, []).append((read_edge_evidence(value.get("evidence")), read_edge_details(value)))
     return DetailsFacet(covered, edges)
 
 
-def _read_evidence(value: EventValue) -> Evidence:
+def read_edge_evidence(value: EventValue) -> Evidence:
+    """Return the kind of evidence that a value names.
+
+    Raises:
+        InvalidLineage: there is no such kind.
+    """
     return cast("Evidence", _read_word(value, EVIDENCE))
 
 
@@ -117,6 +130,10 @@ _READERS: Final[Mapping[str, Callable[[EventValue], Any]]] = {
 }
 
 
-def _read_details(value: EventValue) -> EdgeDetails:
-    """Return the members that the edge has; others, of later releases, are ignored."""
+def read_edge_details(value: EventValue) -> EdgeDetails:
+    """Return the members of details that an edge has; others, of later releases, are ignored.
+
+    Raises:
+        InvalidLineage: a member is wrong.
+    """
     return cast("EdgeDetails", {name: read(value.get(name)) for name, read in _READERS.items() if value.has(name)})

@@ -25,7 +25,15 @@ from contractlog.contracts.lineage.statements import (
     Transformation,
 )
 
-__all__ = ["AUDIT_ORIGIN", "MAX_EDGES", "MAX_TRANSFORMATIONS", "OUR_PRODUCER", "parse_event"]
+__all__ = [
+    "AUDIT_ORIGIN",
+    "MAX_EDGES",
+    "MAX_TRANSFORMATIONS",
+    "OUR_PRODUCER",
+    "parse_event",
+    "read_dataset",
+    "read_transformations",
+]
 
 OUR_PRODUCER: Final = "urn:contractlog:"  #: start of the producer of our events; the release follows
 AUDIT_ORIGIN: Final = "contractlog audit"
@@ -70,7 +78,12 @@ def _is_counted(event: EventValue) -> bool:
     return kind in _COUNTED
 
 
-def _read_dataset(value: EventValue) -> LineageDataset:
+def read_dataset(value: EventValue) -> LineageDataset:
+    """Return the dataset that an object names.
+
+    Raises:
+        InvalidLineage: it names none.
+    """
     return LineageDataset(value.get("namespace").name(), value.get("name").name())
 
 
@@ -82,7 +95,7 @@ def _facet(value: EventValue, name: str) -> EventValue | None:
 
 def _read_static_dataset(dataset: EventValue, producer: str) -> Iterator[LineageStatement]:
     """Yield the statements of an event about a dataset without a job."""
-    target, edges = _read_dataset(dataset), _FacetReader().read(dataset)
+    target, edges = read_dataset(dataset), _FacetReader().read(dataset)
     if edges is None:
         return
     ours = producer.startswith(OUR_PRODUCER)
@@ -153,9 +166,9 @@ class _FacetReader:
         kind = value.get("type").text()
         if kind not in {"DATASET", "JOB"}:
             raise value.get("type").error("must be DATASET or JOB")
-        details = _read_transformations(value)
+        details = read_transformations(value)
         if kind == "DATASET":
-            self.add(edges, FieldPair(_read_dataset(value), value.optional_name("field"), target_field), details)
+            self.add(edges, FieldPair(read_dataset(value), value.optional_name("field"), target_field), details)
         elif self._job_sources is not None:
             for source, source_field in self._job_sources(value):
                 self.add(edges, FieldPair(source, source_field, target_field), details)
@@ -173,8 +186,8 @@ class _FacetReader:
         return edges
 
     def _add_column(self, edges: _Edges, value: EventValue, target_field: str, former: EdgeDetails) -> None:
-        pair = FieldPair(_read_dataset(value), value.get("field").name(), target_field)
-        self.add(edges, pair, _read_transformations(value) or former)
+        pair = FieldPair(read_dataset(value), value.get("field").name(), target_field)
+        self.add(edges, pair, read_transformations(value) or former)
 
 
 class _JobReader:
@@ -182,11 +195,11 @@ class _JobReader:
 
     def __init__(self, event: EventValue) -> None:
         self._event = event
-        self._job = _read_dataset(event.get("job"))
+        self._job = read_dataset(event.get("job"))
         explicit = _facet(event.get("job"), "lineage")
         self._entries = [] if explicit is None or explicit.flag("_deleted") else list(explicit.items("entries"))
         self._is_explicit = explicit is not None
-        inputs = dict.fromkeys(_read_dataset(value) for value in event.items("inputs"))
+        inputs = dict.fromkeys(read_dataset(value) for value in event.items("inputs"))
         self._sources: dict[LineageDataset, dict[_Source, None]] = {}
         for entry in self._entries:
             if entry.get("type").text() == "JOB":
@@ -198,7 +211,7 @@ class _JobReader:
     def read(self) -> Iterator[LineageStatement]:
         """Yield a statement about each target."""
         origin = f"{self._job.namespace}/{self._job.name}"
-        targets = {_read_dataset(output): output for output in self._event.items("outputs")}
+        targets = {read_dataset(output): output for output in self._event.items("outputs")}
         stated = self._read_explicit_edges(targets.values())
         for target, edges in stated.items():
             yield LineageStatement(origin, target, "declared", edges)
@@ -219,7 +232,7 @@ class _JobReader:
         stated: dict[LineageDataset, _Edges] = {}
         for value, edges in edges_of:
             if edges is not None:
-                stated.setdefault(_read_dataset(value), {}).update(edges)
+                stated.setdefault(read_dataset(value), {}).update(edges)
         return stated
 
     def _add_job_entry(self, entry: EventValue) -> None:
@@ -227,10 +240,10 @@ class _JobReader:
         sources = self._sources.setdefault(self._job_name(entry), {})
         for value in entry.items("inputs"):
             if value.get("type").text() == "DATASET":
-                sources[_read_dataset(value), value.optional_name("field")] = None
+                sources[read_dataset(value), value.optional_name("field")] = None
 
     def _job_name(self, value: EventValue) -> LineageDataset:
-        return _read_dataset(value) if value.has("name") else self._job
+        return read_dataset(value) if value.has("name") else self._job
 
 
 def _join_transformations(details: EdgeDetails, other: EdgeDetails) -> EdgeDetails:
@@ -238,7 +251,12 @@ def _join_transformations(details: EdgeDetails, other: EdgeDetails) -> EdgeDetai
     return {"transformations": transformations[:MAX_TRANSFORMATIONS]} if transformations else {}
 
 
-def _read_transformations(value: EventValue) -> EdgeDetails:
+def read_transformations(value: EventValue) -> EdgeDetails:
+    """Return the details that have the transformations of an edge, if it has any.
+
+    Raises:
+        InvalidLineage: there are too many, or a member is wrong.
+    """
     transformations = [_read_transformation(each) for each in value.items("transformations")]
     if len(transformations) > MAX_TRANSFORMATIONS:
         raise value.get("transformations").error(f"has more than {MAX_TRANSFORMATIONS} items")

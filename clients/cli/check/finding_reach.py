@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from contractlog.clients.cli.impact.changed_field import ChangedField, find_reach, find_topics
-from contractlog.clients.cli.impact.lineage_sources import KnownLineage, read_lineage_file
+from contractlog.clients.cli.impact.known_lineage import KnownLineage
+from contractlog.clients.cli.impact.lineage_sources import read_lineage_file
 from contractlog.compatibility.errors import UsageError
 from contractlog.compatibility.located_finding import LocatedFinding
 from contractlog.compatibility.name_lists import list_first

@@ -5,7 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from contractlog.clients.cli.impact.lineage_sources import KnownLineage
+from contractlog.clients.cli.impact.field_names import (
+    KEY_SUFFIX,
+    VALUE_SUFFIX,
+    list_possible_topics,
+    split_field_name,
+)
+from contractlog.clients.cli.impact.known_lineage import KnownLineage
 from contractlog.clients.cli.verb_parser import suggest_name
 from contractlog.compatibility.errors import UsageError
 from contractlog.compatibility.identifiers import Subject
@@ -14,8 +20,6 @@ from contractlog.contracts.audit.lineage_reach import ReachedField, find_reached
 
 __all__ = ["ChangedField", "find_changed_field", "find_reach", "find_topics"]
 
-_VALUE: Final = "-value"
-_KEY: Final = "-key"
 _MAX_NAMED: Final = 8
 
 
@@ -39,15 +43,14 @@ def find_changed_field(text: str, lineage: KnownLineage) -> ChangedField:
     Raises:
         UsageError: the lineage has no such topic or field; the message has similar names.
     """
-    start = text.index(":", 2) + 1 if text.startswith(":.") and ":" in text[2:] else 0
-    name, colon, field = text[start:].partition(":")
-    subject = text[:start] + name
+    subject, field = split_field_name(text)
+    name = Subject.parse(subject).name
     topics = find_topics(subject, lineage)
-    if colon and not field:
+    if not field and text != subject:
         raise UsageError(f"`{text}` names no field: write SUBJECT:FIELD, or SUBJECT for all fields")
     if not topics:
         named = [*lineage.fields, *lineage.subjects]
-        nearest = suggest_name(name.removesuffix(_VALUE), named) or suggest_name(name, named)
+        nearest = suggest_name(name.removesuffix(VALUE_SUFFIX), named) or suggest_name(name, named)
         listed = f": it has {list_first(sorted(lineage.fields), _MAX_NAMED)}" if lineage.fields else " and no other"
         raise UsageError(f"`{lineage.name}` has no topic of the subject `{subject}`{nearest or listed}")
     known_fields = {each for topic in topics for each in lineage.fields[topic]}
@@ -67,10 +70,10 @@ def find_topics(subject: str, lineage: KnownLineage) -> tuple[str, ...]:
     uses = lineage.subjects.get(subject, frozenset())
     topics = {topic for topic, part in uses if part == "value"}
     name = Subject.parse(subject).name
-    if not topics and name not in lineage.fields and (name.endswith(_KEY) or uses):
+    if not topics and name not in lineage.fields and (name.endswith(KEY_SUFFIX) or uses):
         raise UsageError(f"`{subject}` is a subject of record keys, whose fields have no lineage yet")
     if not topics:
-        topics = {each for each in (name, name.removesuffix(_VALUE)) if each in lineage.fields}
+        topics = {each for each in list_possible_topics(subject) if each in lineage.fields}
     return tuple(sorted(topics))
 
 

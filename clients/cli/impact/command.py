@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from contractlog.clients.cli.broker import add_broker_options
-from contractlog.clients.cli.options import add_format, add_output
+from contractlog.clients.cli.options import add_environment, add_format, add_output, add_registry
 from contractlog.clients.cli.output import apply_output_options
+from contractlog.clients.cli.published_lineage import add_time_of_lineage
 
 __all__ = ["impact"]
 
@@ -21,12 +22,13 @@ def impact(parser: ArgumentParser, argv: Sequence[str]) -> int:
         help="a subject, such as orders-value, or a topic; with the path of a field, such as "
         "orders-value:legs[].carrier (default: all fields)",
     )
-    sources = parser.add_mutually_exclusive_group(required=True)
+    sources = parser.add_mutually_exclusive_group()
     sources.add_argument(
         "--lineage",
         type=Path,
         metavar="FILE",
-        help="the output of `contractlog lineage --format json`, or the report.json of an audit with --lineage",
+        help="read lineage from the output of `contractlog lineage --format json`, or the report.json of an audit with "
+        "--lineage (default: the lineage that the registry has)",
     )
     sources.add_argument(
         "--state",
@@ -34,7 +36,10 @@ def impact(parser: ArgumentParser, argv: Sequence[str]) -> int:
         metavar="DIR",
         help="infer lineage from the state of an audit, or from the audit's --out folder (needs the extra `spark`)",
     )
+    add_time_of_lineage(parser, "of the registry, ")
     add_broker_options(parser)
+    add_environment(parser)
+    add_registry(parser)
     add_format(parser)
     add_output(parser, kept="the result and errors")
     options = parser.parse_args(argv)

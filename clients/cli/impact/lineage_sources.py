@@ -1,36 +1,34 @@
-"""Sources of lineage edges: a file, or the state of an audit.
+"""Sources of lineage edges: the registry, a file, or the state of an audit.
 
-A source is a function that returns a ``KnownLineage``. A further one, such as the registry, is one more function.
+A source is a function that returns a ``KnownLineage``.
 """
 
 from __future__ import annotations
 
 import json
 from argparse import Namespace
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
 from contractlog.clients.bounded_file import read_bounded_file
+from contractlog.clients.cli.impact.field_names import list_possible_topics, split_field_name
+from contractlog.clients.cli.impact.known_lineage import KnownLineage
+from contractlog.clients.cli.options import connect, select_context
+from contractlog.clients.cli.published_lineage import (
+    PublishedLineage,
+    make_empty_registry_error,
+    read_all_lineage,
+    read_topic_lineage,
+)
 from contractlog.clients.functions_by_name import import_function
 from contractlog.compatibility.errors import UsageError
 from contractlog.contracts.audit.report import LineageEdge
 
-__all__ = ["KnownLineage", "load_lineage", "read_lineage_file"]
+__all__ = ["load_lineage", "read_lineage_file"]
 
 _MAX_BYTES: Final = 256 * 1024 * 1024
+_MAX_COMPARED: Final = 10_000  #: edges whose topics an unknown one is compared with
 _STATE_LINEAGE: Final = "contractlog.spark_validation.jobs.state_lineage:infer_state_lineage"
-
-
-@dataclass(frozen=True, slots=True)
-class KnownLineage:
-    """Lineage edges, and the topics that were looked at."""
-
-    name: str  #: of the source, for messages
-    edges: Sequence[LineageEdge]
-    fields: Mapping[str, frozenset[str]]  #: known fields of each topic; those of edges are always known
-    subjects: Mapping[str, frozenset[tuple[str, str]]] = field(default_factory=dict)  #: topics and parts of subjects
 
 
 def load_lineage(options: Namespace) -> KnownLineage:
@@ -39,6 +37,10 @@ def load_lineage(options: Namespace) -> KnownLineage:
     Raises:
         UsageError: it cannot be read.
     """
+    if options.lineage is None and options.state is None:
+        return _read_published_lineage(options)
+    if options.at is not None:
+        raise UsageError("--at is for the lineage that the registry has: leave out --lineage and --state")
     if options.lineage is not None:
         return read_lineage_file(options.lineage)
     try:
@@ -47,7 +49,34 @@ def load_lineage(options: Namespace) -> KnownLineage:
         if (missing.name or "").startswith("contractlog"):
             raise
         raise UsageError("--state needs an extra: pip install 'contractlog[spark]'; --lineage FILE does not") from None
-    return _add_edge_fields(str(options.state), edges, fields, {})
+    return KnownLineage.of_edges(str(options.state), edges, fields, {})
+
+
+def _read_published_lineage(options: Namespace) -> KnownLineage:
+    """Return the edges of the registry that lead from the topics of a subject, and those next to them.
+
+    Raises:
+        UsageError: the registry has no lineage.
+    """
+    select_context(options)
+    subject, field = split_field_name(options.subject)
+    with connect(options) as registry:
+        near = {
+            topic: read_topic_lineage(registry, topic, at=options.at, depth=1)
+            for topic in list_possible_topics(subject)
+        }
+        if not any(lineage.edges for lineage in near.values()):
+            every = read_all_lineage(registry, at=options.at, limit=_MAX_COMPARED)
+            if not every.edges:
+                raise make_empty_registry_error(registry, options.at)
+            return KnownLineage.of_edges(registry.url, every.edges)
+        reached = PublishedLineage.merge(
+            read_topic_lineage(registry, topic, at=options.at, direction="downstream", field=field)
+            for topic, lineage in near.items()
+            if lineage.edges
+        )
+        edges = PublishedLineage.merge([reached, *near.values()]).edges
+        return KnownLineage.of_edges(registry.url, edges, truncated=reached.truncated)
 
 
 def read_lineage_file(path: Path) -> KnownLineage:
@@ -82,7 +111,7 @@ def read_lineage_file(path: Path) -> KnownLineage:
                 subjects.setdefault(use["subject"], set()).add((entry["topic"], entry["part"]))
     except (KeyError, TypeError, AttributeError):
         raise UsageError(_describe_format(path)) from None
-    return _add_edge_fields(str(path), edges, fields, subjects)
+    return KnownLineage.of_edges(str(path), edges, fields, subjects)
 
 
 def _describe_format(path: Path) -> str:
@@ -110,21 +139,3 @@ def _check_edge(edge: Any) -> LineageEdge:
         raise TypeError
     checked: LineageEdge = edge
     return checked
-
-
-def _add_edge_fields(
-    name: str,
-    edges: Sequence[LineageEdge],
-    fields: Mapping[str, set[str]],
-    subjects: Mapping[str, set[tuple[str, str]]],
-) -> KnownLineage:
-    every: dict[str, set[str]] = {topic: set(names) for topic, names in fields.items()}
-    for edge in edges:
-        for end in (edge["from"], edge["to"]):
-            every.setdefault(end["topic"], set()).add(end["field"])
-    return KnownLineage(
-        name,
-        edges,
-        {topic: frozenset(names - {""}) for topic, names in every.items()},
-        {subject: frozenset(topics) for subject, topics in subjects.items()},
-    )

@@ -29,10 +29,14 @@ def run(options: Namespace) -> int:
     brokers = find_brokers(options)
     groups, unknown = (None, 0) if brokers is None else import_function(_READER_GROUPS)(brokers, topics)
     if options.format == "json":
-        print_json(_build_body(changed, reached, groups, unknown))
+        print_json(_build_body(changed, reached, groups, unknown, truncated=lineage.truncated))
     else:
         _print_reach(changed, reached)
         _print_groups(groups)
+    if lineage.truncated:
+        print_message(
+            "more is reached than listed: a registry follows at most 16 steps, and shows 1,000 topics and 10,000 edges"
+        )
     if groups is None:
         print_message(f"consumer groups are not known: pass --bootstrap-servers, or set {BOOTSTRAP_VARIABLE}")
     elif unknown:
@@ -41,7 +45,12 @@ def run(options: Namespace) -> int:
 
 
 def _build_body(
-    changed: ChangedField, reached: Sequence[ReachedField], groups: Sequence[Any] | None, unknown: int
+    changed: ChangedField,
+    reached: Sequence[ReachedField],
+    groups: Sequence[Any] | None,
+    unknown: int,
+    *,
+    truncated: bool,
 ) -> dict[str, Any]:
     return {
         "format": FORMAT,
@@ -50,6 +59,7 @@ def _build_body(
         "topics": list(changed.topics),
         "reached": [each.body() for each in reached],
         "reached_topics": sorted({each.topic for each in reached}),
+        "truncated": truncated,
         "consumer_groups": None if groups is None else [group.body() for group in groups],
         "unknown_consumer_groups": None if groups is None else unknown,
     }

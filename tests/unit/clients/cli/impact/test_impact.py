@@ -83,6 +83,7 @@ def test_json_has_each_step(lineage: Path, capsys: pytest.CaptureFixture[str]) -
         "field": "amount",
         "topics": ["orders"],
         "reached_topics": ["daily", "invoices"],
+        "truncated": False,
         "consumer_groups": None,
         "unknown_consumer_groups": None,
     }

@@ -1,0 +1,33 @@
+"""Names of fields, ``SUBJECT[:FIELD]``, and the topics that a subject may be named after."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from contractlog.compatibility.identifiers import Subject
+
+__all__ = ["KEY_SUFFIX", "VALUE_SUFFIX", "list_possible_topics", "split_field_name"]
+
+VALUE_SUFFIX: Final = "-value"
+KEY_SUFFIX: Final = "-key"
+
+
+def split_field_name(text: str) -> tuple[str, str]:
+    """Return the subject and the field of ``SUBJECT[:FIELD]``; the field is empty if there is none.
+
+    >>> split_field_name("orders-value:legs[].carrier"), split_field_name(":.eu:orders-value")
+    (('orders-value', 'legs[].carrier'), (':.eu:orders-value', ''))
+    """
+    start = text.index(":", 2) + 1 if text.startswith(":.") and ":" in text[2:] else 0
+    name, _, field = text[start:].partition(":")
+    return text[:start] + name, field
+
+
+def list_possible_topics(subject: str) -> list[str]:
+    """Return the topic that a subject of values may be named after, and the topic of the same name.
+
+    >>> list_possible_topics(":.eu:orders-value"), list_possible_topics("orders")
+    (['orders-value', 'orders'], ['orders'])
+    """
+    name = Subject.parse(subject).name
+    return list(dict.fromkeys((name, name.removesuffix(VALUE_SUFFIX))))
