@@ -15,7 +15,7 @@ from contractlog.contracts.audit.time_text import format_timestamp, parse_timest
 from contractlog.contracts.lineage.published_edges import PublishedEdge, parse_published_edge
 
 __all__ = [
-    "MAX_EDGES",
+    "GRAPH_BOUNDS",
     "PublishedLineage",
     "add_time_of_lineage",
     "make_empty_registry_error",
@@ -23,7 +23,7 @@ __all__ = [
     "read_topic_lineage",
 ]
 
-MAX_EDGES: Final = 100_000  #: read of the list of all edges
+GRAPH_BOUNDS: Final = "a registry follows at most 16 steps, and shows 1,000 topics and 10,000 edges"
 _MAX_NODES: Final = 1_000  #: that a registry returns around a topic
 _MAX_GRAPH_EDGES: Final = 10_000
 _LACK: Final = "stores no lineage; only contractlog does"
@@ -101,7 +101,7 @@ def read_topic_lineage(
     return PublishedLineage(edges, truncated)
 
 
-def read_all_lineage(registry: Registry, *, at: str | None = None, limit: int = MAX_EDGES) -> PublishedLineage:
+def read_all_lineage(registry: Registry, *, at: str | None, limit: int) -> PublishedLineage:
     """Return all edges, page by page, in the order in which they appeared, up to a limit.
 
     Raises:

@@ -216,8 +216,8 @@ VERBS: Final[dict[str, Verb]] = {
     ),
     "lineage": Verb(
         "contractlog.spark_validation.jobs.lineage_command:lineage",
-        "infer from values which topics were derived from others",
-        "contractlog lineage --state audit/state",
+        "show which topics were made from others: found in values, traced, or published",
+        "contractlog lineage --state audit/state\n  contractlog lineage invoices --published --at 2026-11-01",
         "spark",
         Section.RECORDS,
     ),

@@ -12,17 +12,23 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from contractlog.clients.atomic_file import open_atomically
 from contractlog.clients.bounded_file import read_bounded_file
 from contractlog.clients.cli.broker import BOOTSTRAP_VARIABLE, add_broker_config, find_brokers
 from contractlog.clients.cli.exit_codes import CLEAN
 from contractlog.clients.cli.options import add_registry, connect
 from contractlog.clients.cli.output import print_message
+from contractlog.clients.cli.published_lineage import add_time_of_lineage
 from contractlog.compatibility.errors import UsageError
 from contractlog.compatibility.terminal_text import escape_json_line, escape_line
 from contractlog.contracts.audit.mergeable_state import AuditState
 from contractlog.contracts.audit.report import LineageEdge
 from contractlog.contracts.audit.value_samples import DESIGN
+from contractlog.spark_validation.jobs.lineage_formats import (
+    GRAPH_FORMATS,
+    format_graph,
+    select_explaining_edges,
+    write_lineage,
+)
 from contractlog.spark_validation.jobs.sample_key import SAMPLE_KEY_VARIABLE, find_sample_key, read_sample_key
 from contractlog.spark_validation.jobs.source_options import (
     add_archive,
@@ -40,12 +46,11 @@ if TYPE_CHECKING:
 
 __all__ = ["lineage"]
 
-FORMAT: Final = "contractlog.lineage/1"
 _MAX_REPORT_BYTES: Final = 64 * 1024 * 1024
 
 
 def lineage(parser: ArgumentParser, argv: Sequence[str]) -> int:
-    """Print the edges found in values and headers; the exit code is 0 whether there are any or not."""
+    """Print edges found in an audit, or published; the exit code is 0 whether there are any or not."""
     parser.add_argument(
         "topics",
         nargs="*",
@@ -62,6 +67,12 @@ def lineage(parser: ArgumentParser, argv: Sequence[str]) -> int:
         "used for, over all steps; html: a page to search and explore, of one file",
     )
     parser.add_argument("--publish", action="store_true", help="send the result to the registry")
+    parser.add_argument(
+        "--published",
+        action="store_true",
+        help="show the edges that the registry has, of all kinds of evidence and with their life; reads nothing else",
+    )
+    add_time_of_lineage(parser, "with --published, ")
     parser.add_argument(
         "--declared",
         type=Path,
@@ -83,6 +94,14 @@ def lineage(parser: ArgumentParser, argv: Sequence[str]) -> int:
     add_cluster_options(parser)
     add_registry(parser, environments=False)
     options = parser.parse_intermixed_args(argv)
+    from contractlog.spark_validation.jobs.registry_lineage import (  # noqa: PLC0415 - not needed for help
+        check_registry_options,
+        print_registry_lineage,
+    )
+
+    check_registry_options(options)
+    if options.published:
+        return print_registry_lineage(options)
     selecting = (options.exclude, options.partitions, options.since, options.until, options.last)
     if options.state is not None and any(selecting):
         raise UsageError(
@@ -122,7 +141,7 @@ def _run(options: Namespace, state: AuditState, declared: DeclaredLineage) -> in
     from contractlog.spark_validation.jobs.progress import LINEAGE_LABELS, ProgressLine  # noqa: PLC0415 - as above
     from contractlog.spark_validation.lineage.inference import infer_edges  # noqa: PLC0415 - as above
     from contractlog.spark_validation.lineage.traced_sources import find_traced_edges  # noqa: PLC0415 - as above
-    from contractlog.spark_validation.sources.selection import match_topics  # noqa: PLC0415 - as above
+    from contractlog.spark_validation.sources.topic_patterns import match_topics  # noqa: PLC0415 - as above
 
     audited = sorted(_topics(state) | {edge[end]["topic"] for edge in declared.edges for end in ("from", "to")})
     requested = {pattern: match_topics(pattern, audited) for pattern in options.topics}
@@ -147,11 +166,7 @@ def _run(options: Namespace, state: AuditState, declared: DeclaredLineage) -> in
         written = _format_events(_select_edges(every, options, explained), events, _namespace(options))
     else:
         written = _format_edges(edges, sorted(explained), state, options)
-    if options.out is None:
-        sys.stdout.write(written)
-    else:
-        _write_file(options.out, written)
-        print_message(f"{len(edges)} edges are in {options.out}")
+    write_lineage(written, options.out, len(edges))
     if options.publish:
         topics = {topic for topic, _, _ in state.samples if not options.topics or topic in explained}
         _publish([edge for edge in every if edge["to"]["topic"] in topics], topics, declared.events, options)
@@ -159,7 +174,7 @@ def _run(options: Namespace, state: AuditState, declared: DeclaredLineage) -> in
 
 
 def _select_edges(edges: list[LineageEdge], options: Namespace, explained: AbstractSet[str]) -> list[LineageEdge]:
-    return [edge for edge in edges if not options.topics or not explained.isdisjoint(_explained_topics(edge))]
+    return select_explaining_edges(edges, explained) if options.topics else edges
 
 
 def _publish(
@@ -178,11 +193,6 @@ def _publish(
         print_message(f"published {published} events to {registry.url}")
 
 
-def _explained_topics(edge: LineageEdge) -> set[str]:
-    """Return the topics whose origin an edge explains: without direction, both."""
-    return {edge["to"]["topic"]} | ({edge["from"]["topic"]} if edge["direction"] == "unknown" else set())
-
-
 def _topics(state: AuditState) -> set[str]:
     return {coverage.topic for coverage in state.coverage} | {topic for topic, _, _ in state.samples}
 
@@ -195,20 +205,8 @@ def _format_events(edges: list[LineageEdge], declared_events: Sequence[dict[str,
 
 
 def _format_edges(edges: list[LineageEdge], topics: Sequence[str], state: AuditState, options: Namespace) -> str:
-    if options.format == "json":
-        fields = sorted(list_sampled_fields(state).items())
-        entries = [{"topic": topic, "fields": sorted(names)} for topic, names in fields]
-        text = json.dumps({"format": FORMAT, "topics": entries, "lineage": edges}, indent=1)
-        return "".join(f"{escape_json_line(line)}\n" for line in text.split("\n"))
-    if options.format in {"mermaid", "dot"}:
-        from contractlog.spark_validation.lineage import topic_diagrams  # noqa: PLC0415 - only when requested
-
-        draw = topic_diagrams.format_mermaid if options.format == "mermaid" else topic_diagrams.format_dot
-        return f"{draw(edges)}\n"
-    if options.format == "html":
-        from contractlog.spark_validation.report.lineage_page.page import render_lineage  # noqa: PLC0415 - as above
-
-        return f"{render_lineage(edges, topics or sorted(_topics(state)))}\n"
+    if options.format in GRAPH_FORMATS:
+        return format_graph(options.format, edges, list_sampled_fields(state), topics or sorted(_topics(state)))
     return _format_for_terminal(edges, topics, state, options)
 
 
@@ -256,11 +254,3 @@ def _namespace(options: Namespace) -> str:
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
             continue
     raise UsageError("OpenLineage names a topic by its broker: give it with --bootstrap-servers HOST:PORT")
-
-
-def _write_file(path: Path, text: str) -> None:
-    try:
-        with open_atomically(path) as file:
-            file.write(text.encode())
-    except OSError as error:
-        raise UsageError(f"{path} cannot be written: {error.strerror}") from error

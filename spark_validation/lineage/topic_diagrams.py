@@ -34,7 +34,7 @@ class _TopicEdge:
         """The number of fields and how they were made, and what headers show."""
         noun = "field" if self.fields == 1 else "fields"
         in_values = [f"{self.fields} {noun}, {', '.join(self.methods)}"] if self.methods else []
-        return "; ".join([*in_values, *(_TRACED_LABELS[method] for method in self.traced)])
+        return "; ".join([*in_values, *(_TRACED_LABELS.get(method, method) for method in self.traced)])
 
 
 def _merge_edges(edges: Iterable[LineageEdge]) -> list[_TopicEdge]:

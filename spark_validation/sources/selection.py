@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
-from difflib import get_close_matches
-from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Final
 
@@ -18,11 +16,10 @@ from contractlog.contracts.audit.report import SelectionBody
 from contractlog.contracts.audit.time_text import format_timestamp
 from contractlog.spark_validation.sources.records import OffsetRange
 from contractlog.spark_validation.sources.source import RecordSource
+from contractlog.spark_validation.sources.topic_patterns import describe_nearest, is_glob, match_topics
 
 __all__ = [
     "Selection",
-    "is_glob",
-    "match_topics",
     "parse_duration",
     "parse_partitions",
     "parse_time",
@@ -32,8 +29,6 @@ __all__ = [
 
 MAX_TOPICS_FILE_BYTES: Final = 4 * 2**20
 MAX_PARTITION: Final = 2**31 - 1
-NEAREST: Final = 3  #: maximum number of names in a message
-_WILDCARDS: Final = re.compile(r"[*?\[]")
 _UNITS: Final = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 _MAX_DURATION: Final = timedelta(days=366 * 1000)
 
@@ -96,27 +91,6 @@ def plan_selection(source: RecordSource, selection: Selection, *, span: int) -> 
         ends = source.find_offsets(ranges, selection.until)
         ranges = [replace(each, end=max(min(ends.get(each.key, each.end), each.end), each.start)) for each in ranges]
     return ranges
-
-
-def match_topics(pattern: str, names: Iterable[str]) -> list[str]:
-    """Return the names that a name or glob matches; topics that start with ``_`` only if it does, too."""
-    return [
-        name
-        for name in names
-        if name == pattern or (fnmatchcase(name, pattern) and (pattern.startswith("_") or not name.startswith("_")))
-    ]
-
-
-def is_glob(text: str) -> bool:
-    """Return true if a text has wildcards."""
-    return _WILDCARDS.search(text) is not None
-
-
-def describe_nearest(text: str, names: Iterable[str]) -> str:
-    """Return a sentence with the names that are most like a name or glob; empty if none is."""
-    plain = _WILDCARDS.sub("", text)
-    nearest = get_close_matches(plain, sorted(names), NEAREST, 0.5)
-    return f"; nearest: {', '.join(f'`{escape_line(name)}`' for name in nearest)}" if nearest else ""
 
 
 def parse_partitions(text: str) -> tuple[tuple[int, int], ...]:

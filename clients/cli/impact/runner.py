@@ -11,6 +11,7 @@ from contractlog.clients.cli.exit_codes import CLEAN
 from contractlog.clients.cli.impact.changed_field import ChangedField, find_changed_field, find_reach
 from contractlog.clients.cli.impact.lineage_sources import load_lineage
 from contractlog.clients.cli.output import count_noun, print_json, print_message, print_result, print_table
+from contractlog.clients.cli.published_lineage import GRAPH_BOUNDS
 from contractlog.clients.functions_by_name import import_function
 from contractlog.contracts.audit.lineage_reach import ReachedField
 
@@ -34,9 +35,7 @@ def run(options: Namespace) -> int:
         _print_reach(changed, reached)
         _print_groups(groups)
     if lineage.truncated:
-        print_message(
-            "more is reached than listed: a registry follows at most 16 steps, and shows 1,000 topics and 10,000 edges"
-        )
+        print_message(f"more is reached than listed: {GRAPH_BOUNDS}")
     if groups is None:
         print_message(f"consumer groups are not known: pass --bootstrap-servers, or set {BOOTSTRAP_VARIABLE}")
     elif unknown:

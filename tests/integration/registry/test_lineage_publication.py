@@ -125,6 +125,20 @@ def test_the_command_publishes_what_it_found_beside_what_jobs_declare(
     assert edges == {("values", "id", "order"), ("values", "total", "total"), ("declared", "id", "order")}
 
 
+def test_what_was_published_is_shown_and_followed(
+    audited: Path, registry_url: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    command = ["lineage", "--state", str(audited), "--publish", "--bootstrap-servers", "broker:9092"]
+    assert main([*command, "--registry", registry_url]) == 0
+    capsys.readouterr()
+    assert main(["lineage", "late", "--published", "--registry", registry_url, "--format", "json"]) == 0
+    edges = json.loads(capsys.readouterr().out)["lineage"]
+    assert {"id", "total"} <= {edge["from"]["field"] for edge in edges if edge["evidence"] == "values"}
+    assert main(["impact", "orders-value:id", "--registry", registry_url]) == 0
+    rows = [line.split()[1:6] for line in capsys.readouterr().out.splitlines()]
+    assert ["late", "order", "orders", "id", "copy"] in rows
+
+
 def test_edges_that_are_no_longer_found_have_vanished(audited: Path, tmp_path: Path, registry_url: str) -> None:
     options = ["--publish", "--bootstrap-servers", "broker:9092", "--registry", registry_url]
     assert main(["lineage", "--state", str(audited), *options]) == 0

@@ -14,7 +14,6 @@ from contractlog.spark_validation.jobs.source_options import add_selection_optio
 from contractlog.spark_validation.sources.records import OffsetRange
 from contractlog.spark_validation.sources.selection import (
     Selection,
-    match_topics,
     parse_duration,
     parse_partitions,
     parse_time,
@@ -47,10 +46,6 @@ def test_globs_and_exclusions_select_topics(source: ArchiveSource) -> None:
     assert topics_of(plan(source, excluded=("shop-*",))) == ["stock"]
     assert topics_of(plan(source, topics=("_*",))) == ["_internal"]
     assert topics_of(plan(source, topics=("s[ht]*", "stock"))) == ["shop-orders", "shop-payments", "stock"]
-
-
-def test_a_name_with_wildcards_is_first_of_all_a_name() -> None:
-    assert match_topics("a[b]", ["a[b]", "ab"]) == ["a[b]", "ab"]
 
 
 @pytest.mark.parametrize(

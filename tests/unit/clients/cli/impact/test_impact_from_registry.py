@@ -141,8 +141,8 @@ def test_a_step_is_not_cut_by_its_depth_but_by_bounds(published: Registry, monke
 
 
 def test_a_list_is_read_up_to_its_limit(published: Registry) -> None:
-    assert not reads.read_all_lineage(published, limit=4).truncated
-    every = reads.read_all_lineage(published, limit=3)
+    assert not reads.read_all_lineage(published, at=None, limit=4).truncated
+    every = reads.read_all_lineage(published, at=None, limit=3)
     assert (len(every.edges), every.truncated) == (3, True)
 
 
