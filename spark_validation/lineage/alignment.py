@@ -8,7 +8,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from contractlog.spark_validation.lineage.sample_arrays import Integers, SampledField, SampledTopic
+from contractlog.spark_validation.lineage.sample_arrays import Integers, SampledField, SampledTopic, find_values
 
 Cells = npt.NDArray[np.uint32]
 
@@ -18,7 +18,6 @@ __all__ = [
     "Alignment",
     "RowPairs",
     "align_rows",
-    "last_before",
     "measure_agreement",
     "pool_alignments",
 ]
@@ -81,24 +80,22 @@ def align_rows(source: SampledField, target: SampledField) -> Alignment:
     If the source sampled only some occurrences of a value, these are all of the sampled days except perhaps the last. A
     counterpart is then looked up on the same day only, and not after the last sampled occurrence.
     """
-    indexes = np.minimum(np.searchsorted(source.distinct, target.hashes), len(source.distinct) - 1)
-    shared = source.distinct[indexes] == target.hashes
+    indexes, shared = find_values(source, target)
     whole = shared & source.whole[indexes]
-    ends = np.cumsum(source.counts)
+    ends, by_time = source.ends, source.timeline.order
     last = ends[indexes] - 1
     early = target.ranks < source.ranks[last]  # days sampled in full; the last one may not be
     at_last = (target.ranks == source.ranks[last]) & (target.times <= source.times[last])
     b = np.flatnonzero(whole | (shared & (early | at_last)))
 
-    by_time = np.lexsort((source.times, source.groups))
     group = indexes[b]
-    before = last_before(source.groups[by_time], source.times[by_time], group, target.times[b])
+    before = source.timeline.find_last(group, target.times[b])
     starts = ends - source.counts
     a = by_time[np.maximum(before, 0)]
     paired = (before >= starts[group]) & (whole[b] | (source.days[a] == target.days[b]))
     sure = (target.hashes < np.uint64(source.deepest)) & (~shared | whole | early)
     if np.count_nonzero(sure) < MIN_CERTAIN_ROWS:
-        sure = np.isin(np.arange(len(shared)), b)
+        sure = whole | (shared & (early | at_last))
     matched = int(np.count_nonzero(sure[b[paired]])) / (int(np.count_nonzero(sure)) or 1)
 
     a, b, group, before = a[paired], b[paired], group[paired], before[paired]
@@ -106,16 +103,6 @@ def align_rows(source: SampledField, target: SampledField) -> Alignment:
     alone = source.counts[group] == 1
     controls = np.where(alone, -1, source.rows[by_time[np.minimum(beside, len(by_time) - 1)]])
     return Alignment(source.rows[a], target.rows[b], controls, float(matched))
-
-
-def last_before(groups: Integers, times: Integers, group: Integers, time: Integers) -> Integers:
-    """Return the index of the last (group, time) that is not greater, in ascending lists."""
-    order = np.lexsort((np.repeat([0, 1], [len(groups), len(group)]), np.r_[times, time], np.r_[groups, group]))
-    from_source = order < len(groups)
-    latest = np.cumsum(from_source) - 1
-    before = np.empty(len(group), np.int64)
-    before[order[~from_source] - len(groups)] = latest[~from_source]
-    return before
 
 
 def measure_agreement(

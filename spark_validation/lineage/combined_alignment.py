@@ -6,19 +6,18 @@ The time of a source record counts as a field of it: the target may have it, as 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from itertools import combinations, product
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
-from contractlog.spark_validation.lineage.alignment import Alignment, last_before
-from contractlog.spark_validation.lineage.sample_arrays import SampledTopic
+from contractlog.spark_validation.lineage.alignment import Alignment
+from contractlog.spark_validation.lineage.candidate_fields import FieldPair
+from contractlog.spark_validation.lineage.sample_arrays import GroupedTimes, Integers, SampledTopic
 
-__all__ = ["align_by_two_fields"]
-
-FieldPair = tuple[int, int]
-"""Indexes of a source field and a target field that share values."""
+__all__ = ["CombinedFields", "align_by_two_fields"]
 
 TIMES: Final = (-2, -1)  #: instead of a source field: the time of the record in milliseconds or microseconds
 MIN_TIMES: Final = 0.1  #: minimum share of a target field's values that are times of source records
@@ -29,50 +28,108 @@ MIN_MATCHED: Final = 0.5  #: minimum share of these with a source row before
 MAX_CHANCE: Final = 0.2  #: maximum share of matches, per match, if the second value is that of another row
 MAX_LATER: Final = 0.05  #: maximum share of matches that are only later in the source
 MIN_UNIQUE: Final = 0.5  #: minimum number of combinations per source row
+MAX_COMBINATIONS: Final = 100  #: combinations of fields in memory
+
+Cells = npt.NDArray[np.uint32]
 Words = npt.NDArray[np.uint64]
 
 
+class CombinedFields:
+    """Combinations of two fields of a source, each computed once for all targets."""
+
+    def __init__(self, source: SampledTopic) -> None:
+        self.source = source
+        self._whole: dict[int, Cells] = {}
+        self._groups: dict[tuple[int, int], _Groups | None] = {}
+
+    def find_groups(self, first: int, second: int) -> _Groups | None:
+        """Return the rows of each combination of values, or None if the combinations do not identify rows."""
+        if (first, second) not in self._groups:
+            if len(self._groups) >= MAX_COMBINATIONS:
+                self._groups.clear()
+            self._groups[first, second] = _group_rows(self.source, first, second)
+        return self._groups[first, second]
+
+    def is_sampled(self, field: int, values: Cells) -> npt.NDArray[np.bool_]:
+        """Return whether all occurrences of values in the source were sampled."""
+        if field not in self._whole:
+            sampled = self.source.fields[field]
+            self._whole[field] = (sampled.distinct[sampled.whole] >> np.uint64(32)).astype(np.uint32)
+        return _find(self._whole[field], values) >= 0
+
+
+@dataclass(frozen=True, slots=True)
+class _Groups:
+    """Rows by combination of two values."""
+
+    rows: Integers
+    distinct: Words  #: combinations, ascending
+    timeline: GroupedTimes  #: times of the rows by combination
+    groups: Integers  #: combination of each row
+
+
 def align_by_two_fields(
-    source: SampledTopic, target: SampledTopic, pairs: Sequence[FieldPair]
+    combined: CombinedFields, target: SampledTopic, pairs: Sequence[FieldPair]
 ) -> Iterator[tuple[FieldPair, FieldPair, Alignment]]:
     """Yield the combinations of two pairs of fields that align rows, and the alignments.
 
     Values occur together by chance, too, so rows with the second value of another row must match far less often.
     """
     # A sequence and a clock that run at the same rate are no evidence; the keys of sessions recur.
+    source = combined.source
     keys = [pair for pair in pairs[:MAX_PAIRS] if not source.fields[pair[0]].identifies_rows]
     times = [(time, field) for field in _time_fields(source, target) for time in TIMES] if keys else []
-    for first, second in [*combinations(pairs[:MAX_PAIRS], 2), *product(keys, times)]:
-        if first[0] != second[0] and first[1] != second[1]:
-            alignment = _align(source, target, first, second)
-            if alignment is not None:
-                yield first, second, alignment
+    options = [
+        (first, second)
+        for first, second in [*combinations(pairs[:MAX_PAIRS], 2), *product(keys, times)]
+        if first[0] != second[0] and first[1] != second[1]
+    ]
+    used = {pair for option in options for pair in option if pair[0] not in TIMES}
+    certain = {pair: combined.is_sampled(pair[0], target.cells[:, pair[1]]) for pair in used}
+    for first, second in options:
+        sampled = certain[first] if second[0] in TIMES else certain[first] | certain[second]
+        alignment = _align(combined, target, first, second, sampled)
+        if alignment is not None:
+            yield first, second, alignment
 
 
-def _align(source: SampledTopic, target: SampledTopic, first: FieldPair, second: FieldPair) -> Alignment | None:
-    source_rows, source_values = _combine(source, first[0], second[0])
-    target_rows, target_values = _combine(target, first[1], second[1])
-    certain = _is_sampled(source, first[0], target.cells[target_rows, first[1]])
-    if second[0] not in TIMES:
-        certain |= _is_sampled(source, second[0], target.cells[target_rows, second[1]])
-    target_rows, target_values = target_rows[certain], target_values[certain]
-    distinct, groups = np.unique(source_values, return_inverse=True)
-    if len(target_rows) < MIN_ROWS or len(distinct) < max(MIN_ROWS, MIN_UNIQUE * len(source_values)):
+def _align(
+    combined: CombinedFields,
+    target: SampledTopic,
+    first: FieldPair,
+    second: FieldPair,
+    sampled: npt.NDArray[np.bool_],
+) -> Alignment | None:
+    """Align the target rows of which all source rows were sampled."""
+    groups = combined.find_groups(first[0], second[0])
+    if groups is None:
         return None
-    matched = _find(distinct, target_values)
+    target_rows, target_values = _combine(target, first[1], second[1], np.flatnonzero(sampled))
+    if len(target_rows) < MIN_ROWS:
+        return None
+    matched = _find(groups.distinct, target_values)
     share = float(np.mean(matched >= 0))
-    chance = float(np.mean(_find(distinct, _swap_second(target_values)) >= 0))
-    if share < MIN_MATCHED or chance > MAX_CHANCE * share:
+    if share < MIN_MATCHED:
+        return None
+    chance = float(np.mean(_find(groups.distinct, _swap_second(target_values)) >= 0))
+    if chance > MAX_CHANCE * share:
         return None
     target_rows, matched = target_rows[matched >= 0], matched[matched >= 0]
-    by_time = np.lexsort((source.times[source_rows], groups))
-    ordered = groups[by_time]
-    before = last_before(ordered, source.times[source_rows][by_time], matched, target.times[target_rows])
-    earlier = (before >= 0) & (ordered[np.maximum(before, 0)] == matched)
+    before = groups.timeline.find_last(matched, target.times[target_rows])
+    latest = groups.timeline.order[np.maximum(before, 0)]
+    earlier = (before >= 0) & (groups.groups[latest] == matched)
     if np.mean(~earlier) > MAX_LATER:
         return None
-    sources = source_rows[by_time[before[earlier]]]
+    sources = groups.rows[latest[earlier]]
     return Alignment(sources, target_rows[earlier], np.full(len(sources), -1), share)
+
+
+def _group_rows(source: SampledTopic, first: int, second: int) -> _Groups | None:
+    rows, values = _combine(source, first, second, np.arange(len(source.cells)))
+    distinct, groups = np.unique(values, return_inverse=True)
+    if len(distinct) < max(MIN_ROWS, MIN_UNIQUE * len(values)):
+        return None
+    return _Groups(rows, distinct, GroupedTimes(groups, source.times[rows]), groups)
 
 
 def _time_fields(source: SampledTopic, target: SampledTopic) -> list[int]:
@@ -84,11 +141,12 @@ def _time_fields(source: SampledTopic, target: SampledTopic) -> list[int]:
     return [int(field) for field in np.flatnonzero(shares >= MIN_TIMES)]
 
 
-def _combine(topic: SampledTopic, first: int, second: int) -> tuple[npt.NDArray[np.int64], Words]:
-    """Return the rows that have both fields, and both values as one number."""
-    high, low = topic.cells[:, first], topic.time_cells[:, second] if second in TIMES else topic.cells[:, second]
-    rows = np.flatnonzero((high != 0) & (low != 0))
-    return rows, (high[rows].astype(np.uint64) << np.uint64(32)) | low[rows]
+def _combine(topic: SampledTopic, first: int, second: int, rows: Integers) -> tuple[Integers, Words]:
+    """Return those of the rows that have both fields, and both values as one number."""
+    table = topic.time_cells if second in TIMES else topic.cells
+    high, low = topic.cells[rows, first], table[rows, second]
+    present = np.flatnonzero((high != 0) & (low != 0))
+    return rows[present], (high[present].astype(np.uint64) << np.uint64(32)) | low[present]
 
 
 def _swap_second(values: Words) -> Words:
@@ -97,13 +155,9 @@ def _swap_second(values: Words) -> Words:
     return (values >> half << half) | (np.roll(values, len(values) // 2) << half >> half)
 
 
-def _is_sampled(source: SampledTopic, field: int, values: npt.NDArray[np.uint32]) -> npt.NDArray[np.bool_]:
-    """Return whether all occurrences of values in the source were sampled."""
-    sampled = source.fields[field]
-    return np.isin(values, (sampled.distinct[sampled.whole] >> np.uint64(32)).astype(np.uint32))
-
-
-def _find(distinct: Words, values: Words) -> npt.NDArray[np.int64]:
-    """Return the index of each value, or -1."""
+def _find(distinct: npt.NDArray[Any], values: npt.NDArray[Any]) -> Integers:
+    """Return the index of each value among ascending ones, or -1."""
+    if not len(distinct):
+        return np.full(len(values), -1)
     indexes = np.minimum(np.searchsorted(distinct, values), len(distinct) - 1)
     return np.where(distinct[indexes] == values, indexes, -1)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -18,10 +18,11 @@ from contractlog.spark_validation.lineage.alignment import (
     measure_agreement,
     pool_alignments,
 )
-from contractlog.spark_validation.lineage.combined_alignment import align_by_two_fields
-from contractlog.spark_validation.lineage.sample_arrays import Integers, SampledField, SampledTopic
+from contractlog.spark_validation.lineage.candidate_fields import FieldPair
+from contractlog.spark_validation.lineage.combined_alignment import CombinedFields, align_by_two_fields
+from contractlog.spark_validation.lineage.sample_arrays import SampledField, SampledTopic
 
-__all__ = ["CopiedField", "Copies", "TopicCopy", "candidate_pairs", "find_copy", "find_proofs", "is_same_field"]
+__all__ = ["CopiedField", "Copies", "TopicCopy", "find_copy", "find_proofs"]
 
 MAX_PROOF_ROWS: Final = 256  #: number of pairs of rows that suffices for a proof
 MIN_BEYOND_CHANCE: Final = 0.3  #: minimum difference to the agreement with neighbouring rows
@@ -31,8 +32,6 @@ MIN_FIELD_ROWS: Final = 6  #: minimum number of equal rows of each copied field
 MIN_VALUES: Final = 3
 MIN_USED_ONCE: Final = 0.7
 MIN_FOUND: Final = 0.2
-MIN_CONTAINED: Final = 0.25  #: minimum share of the target's values that an anchor's source also has
-MAX_ANCHORS: Final = 16  #: maximum number of field pairs tried per pair of topics
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,20 +58,25 @@ Copies = Mapping[tuple[str, str], TopicCopy]
 """Copies by the names of source and target."""
 
 
-def find_copy(source: SampledTopic, target: SampledTopic) -> TopicCopy | None:
+def find_copy(combined: CombinedFields, target: SampledTopic, pairs: Sequence[FieldPair]) -> TopicCopy | None:
     """Return the fields of the target that were copied from the source, or None if there are none.
 
     Rows are aligned by a field that both topics have: each target row with the latest source row before it. This is a
     proof if other fields agree too, nearly always and far more often than in neighbouring rows, and if source rows are
     not used repeatedly, as those of a lookup table are. If no field gives a proof, rows are aligned by two fields
     together.
+
+    Args:
+        combined: the topic that rows may have been copied from.
+        target: another topic.
+        pairs: the candidate pairs of fields of both.
     """
+    source = combined.source
     proven: list[tuple[float, Alignment, float]] = []
-    pairs = candidate_pairs(source, target)
     for anchor, target_field in pairs:
-        alignment = align_rows(source.fields[anchor], target.fields[target_field])
         unique = source.fields[anchor].identifies_rows and target.fields[target_field].identifies_rows
         fewest = MIN_UNIQUE_ROWS if unique else MIN_ROWS
+        alignment = align_rows(source.fields[anchor], target.fields[target_field])
         if len(alignment.targets) < fewest or alignment.once < MIN_USED_ONCE or alignment.matched < MIN_FOUND:
             continue
         agreement = measure_agreement(source, target, alignment.thin(MAX_PROOF_ROWS))
@@ -80,7 +84,7 @@ def find_copy(source: SampledTopic, target: SampledTopic) -> TopicCopy | None:
         if proof:
             proven.append((proof, alignment, _kept_share(source.fields[anchor], target.fields[target_field])))
     if not proven:
-        return _find_copy_by_two_fields(source, target, pairs)
+        return _find_copy_by_two_fields(combined, target, pairs)
     proven.sort(key=lambda each: each[0], reverse=True)
     best = [alignment for proof, alignment, _ in proven if proof * 2 >= proven[0][0]]
     rows = pool_alignments(best)
@@ -90,37 +94,17 @@ def find_copy(source: SampledTopic, target: SampledTopic) -> TopicCopy | None:
 
 
 def _find_copy_by_two_fields(
-    source: SampledTopic, target: SampledTopic, pairs: list[tuple[int, int]]
+    combined: CombinedFields, target: SampledTopic, pairs: Sequence[FieldPair]
 ) -> TopicCopy | None:
+    source = combined.source
     fields: dict[str, CopiedField] = {}
     best: Alignment | None = None
     ratio = 1.0
-    for first, _, alignment in align_by_two_fields(source, target, pairs):
+    for first, _, alignment in align_by_two_fields(combined, target, pairs):
         fields = _copied_fields(source, target, alignment) | fields
         if best is None or alignment.matched > best.matched:
             best, ratio = alignment, _kept_share(source.fields[first[0]], target.fields[first[1]])
     return TopicCopy(best.matched, ratio, best, fields) if best is not None and fields else None
-
-
-def candidate_pairs(source: SampledTopic, target: SampledTopic) -> list[tuple[int, int]]:
-    """Return the pairs of fields that share values, those with the most shared occurrences first."""
-    common = np.intersect1d(source.values, target.values, assume_unique=True)
-    if len(common) < MIN_VALUES:
-        return []
-    given = np.stack([_count_values(field, common) > 0 for field in source.fields]).astype(np.int64)
-    target_counts = np.stack([_count_values(field, common) for field in target.fields])
-    shared = given @ (target_counts > 0).T
-    highest = np.array([field.highest for field in source.fields], np.uint64)
-    comparable = np.stack([np.searchsorted(field.distinct, highest, side="right") for field in target.fields], axis=1)
-    pairs = np.argwhere((shared >= MIN_VALUES) & (shared >= MIN_CONTAINED * comparable))
-    occurrences = (given @ target_counts.T)[tuple(pairs.T)]
-    return [(int(f), int(g)) for f, g in pairs[np.argsort(-occurrences, kind="stable")[:MAX_ANCHORS]]]
-
-
-def _count_values(field: SampledField, values: npt.NDArray[np.uint64]) -> Integers:
-    """Return the number of sampled occurrences of each value in a field."""
-    indexes = np.minimum(np.searchsorted(field.distinct, values), len(field.distinct) - 1)
-    return np.where(field.distinct[indexes] == values, field.counts[indexes], 0)
 
 
 def find_proofs(
@@ -138,18 +122,20 @@ def find_proofs(
     )
     if not strong.any():
         return strong
-    strong[[is_same_field(source, anchor[0], f) for f in range(len(source.fields))], :] = False
-    strong[:, [is_same_field(target, anchor[1], g) for g in range(len(target.fields))]] = False
+    strong[_find_same_fields(source, anchor[0]), :] = False
+    strong[:, _find_same_fields(target, anchor[1])] = False
     return strong
 
 
-def is_same_field(topic: SampledTopic, first: int, second: int) -> bool:
-    """Return true if two fields of a topic have the same value in nearly every row."""
-    if first == second:
-        return True
-    present = topic.cells[:, first] != 0
-    equal = topic.cells[present, first] == topic.cells[present, second]
-    return bool(equal.size and np.count_nonzero(equal) >= MIN_AGREEMENT * equal.size)
+def _find_same_fields(topic: SampledTopic, field: int) -> npt.NDArray[np.bool_]:
+    """Return which fields of a topic have the same value as one of them in nearly every row."""
+    if field not in topic.same_fields:
+        present = topic.cells[topic.cells[:, field] != 0]
+        equal = np.count_nonzero(present == present[:, [field]], axis=0)
+        same = (equal >= MIN_AGREEMENT * len(present)) & (len(present) > 0)
+        same[field] = True
+        topic.same_fields[field] = same
+    return topic.same_fields[field]
 
 
 def _copied_fields(source: SampledTopic, target: SampledTopic, alignment: Alignment) -> dict[str, CopiedField]:

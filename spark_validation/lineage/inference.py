@@ -18,6 +18,8 @@ from typing import Final, Protocol
 
 from contractlog.contracts.audit.mergeable_state import AuditState
 from contractlog.contracts.audit.report import Direction, LineageEdge
+from contractlog.spark_validation.lineage.candidate_fields import Candidates, find_candidates
+from contractlog.spark_validation.lineage.combined_alignment import CombinedFields
 from contractlog.spark_validation.lineage.converted_fields import find_converted_fields
 from contractlog.spark_validation.lineage.copied_fields import CopiedField, Copies, TopicCopy, find_copy
 from contractlog.spark_validation.lineage.edge_evidence import FieldEdge, build_edge
@@ -25,7 +27,7 @@ from contractlog.spark_validation.lineage.mapped_fields import find_mapped_field
 from contractlog.spark_validation.lineage.nearest_source import nearest_sources
 from contractlog.spark_validation.lineage.sample_arrays import SampledTopic, group_by_topic
 from contractlog.spark_validation.lineage.table_lookups import find_lookups
-from contractlog.spark_validation.lineage.windowed_aggregates import Aggregate, find_aggregate
+from contractlog.spark_validation.lineage.windowed_aggregates import Aggregate, TargetKeys, find_aggregate
 
 __all__ = ["ProgressDisplay", "infer_edges"]
 
@@ -73,11 +75,14 @@ def infer_edges(state: AuditState, *, secret: str = "", progress: ProgressDispla
 
 
 def _infer_edges(topics: list[SampledTopic], step: Callable[[], None]) -> list[LineageEdge]:
+    candidates = find_candidates(topics)
     pairs: dict[tuple[str, str], TopicCopy] = {}
     for a in topics:
+        combined = CombinedFields(a)
         for b in topics:
             if a is not b:
-                copy = find_copy(a, b)
+                shared = candidates.get((a.name, b.name))
+                copy = find_copy(combined, b, shared) if shared else None
                 if copy:
                     pairs[a.name, b.name] = copy
                 step()
@@ -85,6 +90,7 @@ def _infer_edges(topics: list[SampledTopic], step: Callable[[], None]) -> list[L
     estate = _Estate(
         topics,
         {topic.name: topic for topic in topics},
+        candidates,
         _drop_ambiguous(pairs, originals),
         [topic for topic in topics if topic.name not in originals],
         step,
@@ -107,6 +113,7 @@ class _Estate:
 
     topics: list[SampledTopic]
     by_name: Mapping[str, SampledTopic]
+    candidates: Candidates
     copies: Copies  #: with a definite direction
     originals: list[SampledTopic]  #: without mirrors of others
     step: Callable[[], None]  #: to be called after each comparison of two topics for lookups
@@ -148,8 +155,10 @@ def _explain_fields(target: SampledTopic, estate: _Estate) -> list[LineageEdge]:
 def _aggregate_edges(target: SampledTopic, estate: _Estate) -> list[LineageEdge]:
     """Return the edges from the topic that a target aggregates, preferably from one that is no copy."""
     aggregates: dict[str, Aggregate] = {}
+    foreign = TargetKeys(target)
     for source in estate.originals:
-        aggregate = None if source is target else find_aggregate(source, target)
+        pairs = estate.candidates.get((source.name, target.name))
+        aggregate = find_aggregate(source, foreign, pairs) if pairs else None
         if aggregate is not None:
             aggregates[source.name] = aggregate
     if not aggregates:
@@ -334,7 +343,8 @@ def _lookup_edges(
         step()
         if (target.name, table.name) in estate.copies or not unexplained:
             continue
-        for field, source in find_lookups(table, target, unexplained).items():
+        pairs = estate.candidates.get((table.name, target.name))
+        for field, source in find_lookups(table, target, pairs, unexplained).items() if pairs else ():
             edge = build_edge(
                 table,
                 target,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Final
 
 import numpy as np
@@ -19,7 +20,7 @@ from contractlog.contracts.audit.value_samples import (
 from contractlog.spark_validation.lineage.row_numbers import decode_numbers
 from contractlog.spark_validation.lineage.sampling import field_id, hash_text
 
-__all__ = ["SampledField", "SampledTopic", "group_by_topic"]
+__all__ = ["GroupedTimes", "Integers", "SampledField", "SampledTopic", "find_values", "group_by_topic"]
 
 Integers = npt.NDArray[np.int64]
 
@@ -29,7 +30,31 @@ _NO_LIMIT: Final = (1 << 64) - 1
 _CELLS: Final = np.dtype([("field", "<u4"), ("value", "<u4")])
 
 
-@dataclass(frozen=True, slots=True)
+class GroupedTimes:
+    """Times in groups, to be searched for the last one up to a time."""
+
+    def __init__(self, groups: Integers, times: Integers) -> None:
+        self.order = np.lexsort((times, groups))  #: indexes of the times, by group and time
+        self._moments = np.unique(times)
+        self._keys = self._encode(groups[self.order], times[self.order])
+
+    def find_last(self, groups: Integers, times: Integers) -> Integers:
+        """Return the index in ``order`` of the last time that is not after each search, or -1.
+
+        All times of lower groups are before those of a group.
+
+        Args:
+            groups: the group of each search.
+            times: the time of each search.
+        """
+        return np.searchsorted(self._keys, self._encode(groups, times), side="right") - 1
+
+    def _encode(self, groups: Integers, times: Integers) -> Integers:
+        """Return numbers in the order of groups and times; groups times milliseconds could overflow."""
+        return groups * (len(self._moments) + 1) + np.searchsorted(self._moments, times, side="right")
+
+
+@dataclass(frozen=True)
 class SampledField:
     """The sampled occurrences of a field's values, sorted by value and sampling rank."""
 
@@ -50,19 +75,33 @@ class SampledField:
         """Return whether nearly every row has a value of its own."""
         return len(self.distinct) >= MIN_UNIQUE * len(self.hashes)
 
-    @property
+    @cached_property
+    def timeline(self) -> GroupedTimes:
+        """The occurrences of each value by time."""
+        return GroupedTimes(self.groups, self.times)
+
+    @cached_property
+    def ends(self) -> Integers:
+        """Number of occurrences up to and including those of each value."""
+        return np.cumsum(self.counts)
+
+    @cached_property
+    def window_starts(self) -> dict[int, Integers]:
+        """Cache of ``windowed_aggregates``: the first occurrences in windows, by width."""
+        return {}
+
+    @cached_property
     def days(self) -> Integers:
         """UTC day of each occurrence, as days since 1970."""
         return self.times // MILLISECONDS_PER_DAY
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class SampledTopic:
     """The sampled values of a topic."""
 
     name: str
     fields: tuple[SampledField, ...]
-    values: npt.NDArray[np.uint64]  #: of all fields, ascending
     cells: npt.NDArray[np.uint32]  #: upper half of the value's hash by row and field; 0 for null
     times: Integers  #: of each row
     time_cells: npt.NDArray[np.uint32]  #: as ``cells``, of each row's time as a number of milliseconds and microseconds
@@ -72,6 +111,17 @@ class SampledTopic:
     positions: npt.NDArray[np.int64]  #: partition and offset of each row
     numbers: npt.NDArray[np.float64]  #: by row and field; NaN where the row has no number or none was sampled
     forms: tuple[bytes, ...]  #: of each row, see ``value_forms``; empty if none were sampled
+
+    @cached_property
+    def same_fields(self) -> dict[int, npt.NDArray[np.bool_]]:
+        """Cache of ``copied_fields``: which fields are equal to a field."""
+        return {}
+
+
+def find_values(source: SampledField, target: SampledField) -> tuple[Integers, npt.NDArray[np.bool_]]:
+    """Return the index of each target value among the distinct values of a source, and if it is equal."""
+    indexes = np.minimum(np.searchsorted(source.distinct, target.distinct), len(source.distinct) - 1)
+    return indexes[target.groups], (source.distinct[indexes] == target.distinct)[target.groups]
 
 
 def group_by_topic(samples: Mapping[tuple[str, str, str], FieldSample], secret: str = "") -> list[SampledTopic]:
@@ -119,12 +169,10 @@ def _make_topic(
             rows_of_field.append(number)
         fields.append(_make_field(field, sample, np.array(rows_of_field, np.int64), design))
     times = np.array([row.timestamp for row in rows], np.int64)
-    values = np.unique(np.concatenate([field.distinct for field in fields]))
     time_cells = _hash_times(times, hash_key)
     return SampledTopic(
         name,
         tuple(fields),
-        values,
         _decode_rows(rows, list(samples)),
         times,
         time_cells,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from typing import Final
@@ -9,8 +10,9 @@ from typing import Final
 import numpy as np
 
 from contractlog.spark_validation.lineage.alignment import Alignment, RowPairs, measure_agreement
-from contractlog.spark_validation.lineage.copied_fields import candidate_pairs, find_proofs
-from contractlog.spark_validation.lineage.sample_arrays import SampledField, SampledTopic
+from contractlog.spark_validation.lineage.candidate_fields import FieldPair
+from contractlog.spark_validation.lineage.copied_fields import find_proofs
+from contractlog.spark_validation.lineage.sample_arrays import SampledField, SampledTopic, find_values
 
 __all__ = ["LookupField", "find_lookups"]
 
@@ -29,14 +31,22 @@ class LookupField:
     rows: RowPairs  #: rows of the target with those of the table
 
 
-def find_lookups(table: SampledTopic, target: SampledTopic, unexplained: AbstractSet[str]) -> dict[str, LookupField]:
+def find_lookups(
+    table: SampledTopic, target: SampledTopic, pairs: Sequence[FieldPair], unexplained: AbstractSet[str]
+) -> dict[str, LookupField]:
     """Return the table fields from which unexplained target fields were looked up, by target field.
 
     The proof is a dependency that both topics have: equal keys have equal values, far more often than other keys. The
     key itself is merely shared, which is no lineage.
+
+    Args:
+        table: the topic that fields may have been looked up in.
+        target: another topic.
+        pairs: the candidate pairs of fields of both.
+        unexplained: the wanted fields of the target.
     """
     best: tuple[tuple[bool, bool, int, int], dict[str, LookupField]] | None = None
-    for key, foreign in candidate_pairs(table, target):
+    for key, foreign in pairs:
         if not _is_key(table.fields[key], target.fields[foreign]):
             continue
         rows = _align_by_key(table.fields[key], target.fields[foreign])
@@ -63,10 +73,8 @@ def _key_share(field: SampledField, keys: frozenset[int]) -> float:
 
 def _align_by_key(key: SampledField, foreign: SampledField) -> Alignment:
     """Pair every target row with the table's latest row of the same key, regardless of time."""
-    indexes = np.minimum(np.searchsorted(key.distinct, foreign.hashes), len(key.distinct) - 1)
-    shared = key.distinct[indexes] == foreign.hashes
-    by_time = np.lexsort((key.times, key.groups))
-    latest = key.rows[by_time[np.cumsum(key.counts) - 1]]
+    indexes, shared = find_values(key, foreign)
+    latest = key.rows[key.timeline.order[key.ends - 1]]
     sources, targets = latest[indexes[shared]], foreign.rows[shared]
     return Alignment(sources, targets, np.full(len(sources), -1), float(np.mean(shared)))
 

@@ -7,6 +7,7 @@ when it was written.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -14,8 +15,8 @@ import numpy as np
 import numpy.typing as npt
 
 from contractlog.spark_validation.lineage.alignment import RowPairs
-from contractlog.spark_validation.lineage.copied_fields import candidate_pairs
-from contractlog.spark_validation.lineage.sample_arrays import Integers, SampledField, SampledTopic
+from contractlog.spark_validation.lineage.candidate_fields import FieldPair
+from contractlog.spark_validation.lineage.sample_arrays import Integers, SampledField, SampledTopic, find_values
 from contractlog.spark_validation.lineage.sampling import compute_sampling_ranks
 
 __all__ = ["Aggregate", "AggregatedField", "find_aggregate"]
@@ -66,6 +67,42 @@ class Aggregate:
         raise AssertionError(self.width_ms)  # a width is a number of minutes
 
 
+class TargetKeys:
+    """Fields of a target that may be keys of aggregates, with the windows of their occurrences."""
+
+    def __init__(self, target: SampledTopic) -> None:
+        self.target = target
+        numbers = np.isfinite(target.numbers)
+        self._numeric = np.flatnonzero(np.count_nonzero(numbers, axis=0) >= MIN_ROWS)
+        self._windows: dict[tuple[int, int], _Ended] = {}
+
+    def has_numbers(self, key: int) -> bool:
+        """Return whether another field than the key has enough numbers."""
+        return bool((self._numeric != key).any())
+
+    def find_windows(self, key: int, width: int) -> _Ended:
+        """Return the last window that had ended at each occurrence of a key."""
+        if (key, width) not in self._windows:
+            field = self.target.fields[key]
+            windows = field.times // width - 1
+            ranks = compute_sampling_ranks(field.hashes, windows * width).astype(np.int64)
+            self._windows[key, width] = _Ended(field.rows, windows, ranks)
+        return self._windows[key, width]
+
+
+@dataclass(frozen=True, slots=True)
+class _Ended:
+    """The last window that had ended at each occurrence of a key in a target."""
+
+    targets: Integers  #: rows
+    windows: Integers  #: start as a number of widths since 1970
+    ranks: Integers  #: sampling rank of the key on the day of the start
+
+    def pick(self, chosen: Integers) -> _Ended:
+        """Return some of the occurrences."""
+        return _Ended(self.targets[chosen], self.windows[chosen], self.ranks[chosen])
+
+
 @dataclass(frozen=True, slots=True)
 class _Windows:
     """Target rows whose window was sampled completely, with the aggregates of the window's source rows."""
@@ -76,19 +113,28 @@ class _Windows:
     values: dict[str, Floats]  #: by function; by row and source field
 
 
-def find_aggregate(source: SampledTopic, target: SampledTopic) -> Aggregate | None:
-    """Return the aggregate of a source that a target is, or None if it is none."""
-    if not np.isfinite(target.numbers).any():
-        return None
+def find_aggregate(source: SampledTopic, foreign: TargetKeys, pairs: Sequence[FieldPair]) -> Aggregate | None:
+    """Return the aggregate of a source that a target is, or None if it is none.
+
+    Args:
+        source: the topic whose records may have been aggregated.
+        foreign: another topic.
+        pairs: the candidate pairs of fields of both.
+    """
     best: Aggregate | None = None
-    pairs = [
-        (f, g)
-        for f, g in candidate_pairs(source, target)
-        if not source.fields[f].identifies_rows and not target.fields[g].identifies_rows
-    ]
-    for f, g in pairs[:MAX_KEYS]:
-        for width in WIDTHS:
-            windows = _collect_windows(source, source.fields[f], target.fields[g], width)
+    target = foreign.target
+    keys = [(f, g) for f, g in pairs if not source.fields[f].identifies_rows and not target.fields[g].identifies_rows]
+    for f, g in keys[:MAX_KEYS]:
+        key = source.fields[f]
+        widths = [width for width in WIDTHS if len(_window_starts(key, width))] if foreign.has_numbers(g) else []
+        if not widths:
+            continue
+        groups, shared = find_values(key, target.fields[g])
+        at = np.flatnonzero(shared)
+        if len(at) < MIN_ROWS:
+            continue
+        for width in widths:
+            windows = _collect_windows(source, key, groups[at], foreign.find_windows(g, width).pick(at), width)
             if windows is None:
                 continue
             aggregate = _match_aggregates(source, target, (f, g), width, windows)
@@ -101,20 +147,19 @@ def _rank(aggregate: Aggregate) -> tuple[int, float, int]:
     return len(aggregate.fields), aggregate.score, len(aggregate.rows.targets)
 
 
-def _collect_windows(source: SampledTopic, key: SampledField, foreign: SampledField, width: int) -> _Windows | None:
-    groups = np.minimum(np.searchsorted(key.distinct, foreign.hashes), len(key.distinct) - 1)
-    windows = foreign.times // width - 1
-    chosen = (key.distinct[groups] == foreign.hashes) & _are_complete(key, groups, windows * width, width)
-    if np.count_nonzero(chosen) < MIN_ROWS:
+def _collect_windows(
+    source: SampledTopic, key: SampledField, groups: Integers, ended: _Ended, width: int
+) -> _Windows | None:
+    """Return the windows of target rows, of which ``groups`` are the keys' indexes in the source."""
+    order = key.timeline.order  # so by group and window, too
+    starts = _window_starts(key, width)
+    chosen = np.flatnonzero(_are_complete(key, groups, ended, width))
+    if len(chosen) < MIN_ROWS:
         return None
-    targets, groups, windows = foreign.rows[chosen], groups[chosen], windows[chosen]
-    source_windows = key.times // width
-    order = np.lexsort((key.times, source_windows, key.groups))
-    ids = np.stack([key.groups[order], source_windows[order]], axis=1)
-    distinct, starts, counts = np.unique(ids, axis=0, return_index=True, return_counts=True)
-    if np.mean(counts > 1) < MIN_SHARED_WINDOWS:
-        return None
-    at = _find_pairs(distinct, np.stack([groups, windows], axis=1))
+    targets, groups, windows = ended.targets[chosen], groups[chosen], ended.windows[chosen]
+    counts = np.diff(starts, append=len(order))
+    firsts = order[starts]
+    at = _find_pairs(key.groups[firsts], key.times[firsts] // width, groups, windows)
     present = at >= 0
     if np.count_nonzero(present) < max(MIN_ROWS, MIN_AGREEMENT * len(at)):
         return None
@@ -132,23 +177,39 @@ def _collect_windows(source: SampledTopic, key: SampledField, foreign: SampledFi
     )
 
 
-def _are_complete(key: SampledField, groups: Integers, starts: Integers, width: int) -> npt.NDArray[np.bool_]:
+def _window_starts(key: SampledField, width: int) -> Integers:
+    """Return the index of each window's first occurrence in order of keys and times.
+
+    The result is empty if so few windows have several records that nothing is aggregated.
+    """
+    cached = key.window_starts.get(width)
+    if cached is None:
+        order = key.timeline.order
+        groups, windows = key.groups[order], key.times[order] // width
+        first = np.append(True, (groups[1:] != groups[:-1]) | (windows[1:] != windows[:-1]))
+        starts = np.flatnonzero(first)
+        several = np.mean(np.diff(starts, append=len(order)) > 1) >= MIN_SHARED_WINDOWS
+        cached = key.window_starts[width] = starts if several else np.empty(0, np.int64)
+    return cached
+
+
+def _are_complete(key: SampledField, groups: Integers, ended: _Ended, width: int) -> npt.NDArray[np.bool_]:
     """Return whether all source records of a key in each window were sampled.
 
     Of a key with too many records, whole days were sampled, and the beginning of a last one.
     """
-    last = np.cumsum(key.counts)[groups] - 1
-    ranks = compute_sampling_ranks(key.distinct[groups], starts).astype(np.int64)
-    in_last_day = (ranks == key.ranks[last]) & (starts + width <= key.times[last])
-    return np.asarray(key.whole[groups] | (ranks < key.ranks[last]) | in_last_day)
+    last = (key.ends - 1)[groups]
+    ranks = key.ranks[last]
+    in_last_day = (ended.ranks == ranks) & ((ended.windows + 1) * width <= key.times[last])
+    return np.asarray(key.whole[groups] | (ended.ranks < ranks) | in_last_day)
 
 
-def _find_pairs(distinct: Integers, pairs: Integers) -> Integers:
-    """Return the index of each pair among distinct pairs, which ascend, or -1."""
-    lowest = min(int(distinct[:, 1].min()), int(pairs[:, 1].min()))
-    factor = max(int(distinct[:, 1].max()), int(pairs[:, 1].max())) - lowest + 1
-    numbers = distinct[:, 0] * factor + distinct[:, 1] - lowest
-    wanted = pairs[:, 0] * factor + pairs[:, 1] - lowest
+def _find_pairs(source_groups: Integers, source_windows: Integers, groups: Integers, windows: Integers) -> Integers:
+    """Return the index of each group and window among those of the source, which ascend, or -1."""
+    lowest = min(int(source_windows.min()), int(windows.min()))
+    factor = max(int(source_windows.max()), int(windows.max())) - lowest + 1
+    numbers = source_groups * factor + (source_windows - lowest)
+    wanted = groups * factor + (windows - lowest)
     indexes = np.minimum(np.searchsorted(numbers, wanted), len(numbers) - 1)
     return np.where(numbers[indexes] == wanted, indexes, -1)
 
@@ -170,11 +231,12 @@ def _match_aggregates(
             continue
         best: AggregatedField | None = None
         for function in FUNCTIONS:
-            for f, source_field in enumerate(source.fields):
-                match = _compare(windows.values[function][:, f], results[:, g])
+            values = windows.values[function]
+            for f in _find_equal(values, results[:, g]).tolist():
+                match = _compare(values[:, f], results[:, g])
                 if match is not None and (best is None or match[0] > best.score):
                     rows = RowPairs(windows.sources[match[1]], windows.targets[match[1]])
-                    best = AggregatedField(source_field.name, function, match[0], rows)
+                    best = AggregatedField(source.fields[f].name, function, match[0], rows)
         if best is not None:
             fields[field.name] = best
             scores.append(best.score)
@@ -185,16 +247,27 @@ def _match_aggregates(
     return Aggregate(key, target_key, width, float(np.mean(scores)), rows, fields)
 
 
+def _find_equal(values: Floats, results: Floats) -> Integers:
+    """Return the source fields whose aggregates are those of the target in nearly all records."""
+    present = np.isfinite(results)
+    equal = _are_equal(values[present], results[present][:, None])
+    return np.flatnonzero(np.count_nonzero(equal, axis=0) / len(equal) >= MIN_AGREEMENT)
+
+
+def _are_equal(values: Floats, results: Floats) -> npt.NDArray[np.bool_]:
+    return np.asarray(np.abs(values - results) <= RELATIVE_ERROR * np.maximum(1.0, np.abs(results)))
+
+
 def _compare(values: Floats, results: Floats) -> tuple[float, Integers] | None:
     """Return the share of records that have the aggregate, and which; None if other windows have it, too."""
     present = np.flatnonzero(np.isfinite(results))
     if len(present) < MIN_ROWS:
         return None
     values, results = values[present], results[present]
-    equal = np.abs(values - results) <= RELATIVE_ERROR * np.maximum(1.0, np.abs(results))
+    equal = _are_equal(values, results)
     share = float(np.mean(equal))
     if share < MIN_AGREEMENT or len(np.unique(results[equal])) < MIN_VALUES:
         return None
     others = np.roll(values, len(values) // 2)
-    chance = float(np.mean(np.abs(others - results) <= RELATIVE_ERROR * np.maximum(1.0, np.abs(results))))
+    chance = float(np.mean(_are_equal(others, results)))
     return (share, present[equal]) if share - chance >= MIN_BEYOND_CHANCE else None
