@@ -17,7 +17,7 @@ from pipelines import PIPELINES, derive_topic
 from topics import DOMAINS, Topic, TrueEdge, make_distractors
 
 from contractlog.contracts.audit.mergeable_state import AuditState
-from contractlog.contracts.audit.value_samples import make_design
+from contractlog.contracts.audit.value_samples import SampleDesign, make_design
 from contractlog.spark_validation.lineage.sampling import sample_fields
 
 __all__ = ["SCORING_SEEDS", "SECRET", "TUNING_KINDS", "TUNING_SEEDS", "Estate", "make_estate", "sample_estate"]
@@ -106,13 +106,14 @@ def _rename(topic: Topic, prefix: str) -> Topic:
     return Topic(prefix + topic.name, topic.frame, topic.times, edges, topic.kind)
 
 
-def sample_estate(estate: Estate) -> AuditState:
-    """Return the state of an audit of all topics, with samples only."""
+def sample_estate(estate: Estate, design: SampleDesign | None = None) -> AuditState:
+    """Return the state of an audit of all topics, with samples only, by default of an audit's design."""
     samples = {}
+    design = design or make_design(SECRET)
     for topic in estate.topics:
         offsets = np.arange(len(topic.times))
         columns = [column for name in topic.frame if (column := _column(name, topic.frame[name])) is not None]
-        sampled = sample_fields(columns, topic.times, 0, offsets, make_design(SECRET), secret=SECRET)
+        sampled = sample_fields(columns, topic.times, 0, offsets, design, secret=SECRET)
         for field, sample in sampled.items():
             samples[topic.name, "value", field] = sample
     return AuditState(samples=samples)
