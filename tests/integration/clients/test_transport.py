@@ -200,10 +200,19 @@ def test_a_server_with_another_api_is_unreadable() -> None:
 
 def test_an_answer_without_end_is_cut_and_unreadable(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(transport, "MAX_BODY_BYTES", 1_000)
-    with answering(http(b"[" + b"1," * 100_000 + b"1]")) as (url, _), Registry(url) as registry:
+    endless = b"HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n[" + b"1," * 100_000
+    with answering(endless) as (url, _), Registry(url) as registry:
         with pytest.raises(UnreadableResponse, match="is larger than") as caught:
             registry.versions("s")
         assert caught.value.start.startswith("[1,1,")
+
+
+def test_an_answer_that_announces_too_many_bytes_is_not_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(transport, "MAX_BODY_BYTES", 1_000)
+    with answering(http(b"[" + b"1," * 100_000 + b"1]")) as (url, _), Registry(url) as registry:
+        with pytest.raises(UnreadableResponse, match="is larger than") as caught:
+            registry.versions("s")
+        assert not caught.value.start
 
 
 def test_an_id_is_asked_once() -> None:
