@@ -2,7 +2,7 @@
 
 Each is encoded as 12 bytes: the hash of the field's path and a 64-bit float.
 They are read from canonical texts, so texts of digits are numbers, and times are microseconds since 1970 UTC. Integers
-above 2**53 are rounded.
+above 2**53 are rounded. Numbers so large or small that sums or quotients could leave the range of floats are left out.
 """
 
 from __future__ import annotations
@@ -15,10 +15,13 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-__all__ = ["decode_numbers", "encode_numbers", "parse_numbers"]
+__all__ = ["MAX_NUMBER", "MIN_NUMBER", "decode_numbers", "encode_numbers", "parse_numbers"]
 
 _NUMBERS: Final = np.dtype([("field", "<u4"), ("number", "<f8")])
 _NUMBER: Final = r"^-?\d{1,18}(\.\d{1,18})?(e[+-]\d{1,3})?$"  # exponents as floats have them; 12e4 may be a text
+
+MAX_NUMBER: Final = 1e100
+MIN_NUMBER: Final = 1e-100  #: of numbers other than 0
 
 Rows = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
@@ -30,7 +33,9 @@ def parse_numbers(texts: pa.Array[Any]) -> Floats | None:
     if not pc.any(matches).as_py():
         return None
     numbers = pc.if_else(matches, texts, pa.scalar(None, texts.type)).cast(pa.float64())
-    return cast("Floats", numbers.fill_null(np.nan).to_numpy(zero_copy_only=False))
+    floats = cast("Floats", numbers.fill_null(np.nan).to_numpy(zero_copy_only=False))
+    sizes = np.abs(floats)
+    return np.where((sizes == 0) | ((sizes >= MIN_NUMBER) & (sizes <= MAX_NUMBER)), floats, np.nan)
 
 
 def encode_numbers(columns: Sequence[tuple[int, Rows, Floats]], rows_to_encode: Rows) -> list[bytes]:

@@ -36,7 +36,7 @@ from contractlog.contracts.audit.value_samples import (
 )
 from contractlog.spark_validation.lineage.row_numbers import encode_numbers, parse_numbers
 from contractlog.spark_validation.lineage.value_forms import encode_forms, hash_forms
-from contractlog.spark_validation.profiles.personal_data import is_personal
+from contractlog.spark_validation.profiles.personal_data import find_personal, is_personal
 
 __all__ = ["FieldValues", "canonical_texts", "compute_sampling_ranks", "field_id", "hash_text", "sample_fields"]
 
@@ -265,7 +265,7 @@ def _collect_numbers(columns: Iterable[_HashedColumn], rows: Rows) -> dict[int, 
         texts = column.texts.take(codes)
         numbers = parse_numbers(texts)
         if numbers is not None:
-            personal = np.array([is_personal(text) for text in cast("list[str]", texts.to_pylist())])
+            personal = find_personal(texts)
             if np.mean(personal) <= MAX_PERSONAL:
                 numeric.append((field_id(column.field), wanted.rows, np.where(personal, np.nan, numbers)[indexes]))
     return dict(zip(rows.tolist(), encode_numbers(numeric, rows), strict=True))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from ipaddress import AddressValueError, IPv6Address
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple, cast
@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-__all__ = ["PATTERNS", "count_patterns", "is_personal"]
+__all__ = ["PATTERNS", "count_patterns", "find_personal", "is_personal"]
 
 _DOUBLED: Final = (0, 2, 4, 6, 8, 1, 3, 5, 7, 9)  # digits doubled, as a checksum of Luhn adds them
 _CARD_DIGITS: Final = range(13, 20)
@@ -78,16 +78,26 @@ def count_patterns(texts: pa.Array[Any], counts: NDArray[np.int64]) -> dict[str,
         texts: distinct texts without nulls.
         counts: how often each occurs.
     """
-    matches = np.asarray(pc.match_substring_regex(texts, _ANY))
-    if not matches.any():
-        return {}
     totals: dict[str, int] = {}
-    candidates = cast("list[str]", texts.filter(pa.array(matches)).to_pylist())
-    for text, count in zip(candidates, counts[matches].tolist(), strict=True):
+    for index, name in _list_personal(texts):
+        totals[name] = totals.get(name, 0) + int(counts[index])
+    return totals
+
+
+def find_personal(texts: pa.Array[Any]) -> NDArray[np.bool_]:
+    """Return which texts, of an array without nulls, look like personal data."""
+    personal = np.zeros(len(texts), bool)
+    personal[[index for index, _ in _list_personal(texts)]] = True
+    return personal
+
+
+def _list_personal(texts: pa.Array[Any]) -> Iterator[tuple[int, str]]:
+    """Yield the index and the pattern of each text that looks like personal data."""
+    candidates = np.flatnonzero(np.asarray(pc.match_substring_regex(texts, _ANY)))
+    for index, text in zip(candidates.tolist(), cast("list[str]", texts.take(candidates).to_pylist()), strict=True):
         name = _name_pattern(text)
         if name is not None:
-            totals[name] = totals.get(name, 0) + count
-    return totals
+            yield index, name
 
 
 def is_personal(text: str) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from functools import cache, partial
 from typing import Any, Final, NamedTuple
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2 import Environment
 from markupsafe import Markup, escape
 
 from contractlog.contracts.audit.outcomes import Outcome
@@ -27,7 +27,7 @@ from contractlog.spark_validation.report.charts.version_timeline import (
     schema_label,
 )
 from contractlog.spark_validation.report.field_rows import describe_fields, list_field_rows
-from contractlog.spark_validation.report.page_assets import escape_strings, read_asset, source_hash
+from contractlog.spark_validation.report.page_assets import escape_strings, make_environment, read_asset, source_hash
 from contractlog.spark_validation.report.quality_sentences import describe_quality_result
 from contractlog.spark_validation.report.record_sentences import describe_records
 from contractlog.spark_validation.report.sentences import (
@@ -308,12 +308,7 @@ def _format_lag(milliseconds: float | None) -> str:
 
 @cache
 def _make_environment() -> Environment:
-    environment = Environment(
-        loader=PackageLoader("contractlog.spark_validation.report"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-    )
+    environment = make_environment()
     environment.filters |= {
         "count": formatters.format_count,
         "plural": formatters.format_plural,

@@ -8,15 +8,26 @@ import json
 from importlib.resources import files
 from typing import Any, Final, TypeVar, cast
 
+from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from contractlog.compatibility.terminal_text import escape_line
 
-__all__ = ["embed_json", "escape_strings", "read_asset", "source_hash"]
+__all__ = ["embed_json", "escape_strings", "make_environment", "read_asset", "source_hash"]
 
 T = TypeVar("T")
 
 _OUTSIDE_SCRIPTS: Final = str.maketrans({"<": "\\u003c", ">": "\\u003e", "&": "\\u0026"})
+
+
+def make_environment() -> Environment:
+    """Return an environment for the templates of pages; pages add their filters."""
+    return Environment(
+        loader=PackageLoader("contractlog.spark_validation.report"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+    )
 
 
 def escape_strings(value: T) -> T:

@@ -7,7 +7,7 @@ from functools import cache
 from importlib.metadata import version
 from typing import Any, Final
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2 import Environment
 from markupsafe import Markup
 
 from contractlog.contracts.audit.report import LineageEdge
@@ -18,7 +18,13 @@ from contractlog.spark_validation.report.lineage_page.box_labels import shorten_
 from contractlog.spark_validation.report.lineage_page.layers import Edge, LayeredGraph
 from contractlog.spark_validation.report.lineage_page.topic_graph import EVIDENCE_KINDS, TopicLink, link_topics
 from contractlog.spark_validation.report.lineage_page.topic_groups import TopicGroup, group_topics
-from contractlog.spark_validation.report.page_assets import embed_json, escape_strings, read_asset, source_hash
+from contractlog.spark_validation.report.page_assets import (
+    embed_json,
+    escape_strings,
+    make_environment,
+    read_asset,
+    source_hash,
+)
 
 __all__ = ["render_lineage"]
 
@@ -193,12 +199,7 @@ def _routes_body(routes: Mapping[Edge, Sequence[Any]]) -> dict[str, Sequence[Any
 
 @cache
 def _make_environment() -> Environment:
-    environment = Environment(
-        loader=PackageLoader("contractlog.spark_validation.report"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-    )
+    environment = make_environment()
     environment.filters |= {
         "count": formatters.format_count,
         "plural": formatters.format_plural,

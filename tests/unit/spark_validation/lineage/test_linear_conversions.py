@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from contractlog.spark_validation.lineage.linear_conversions import LinearConversion, find_linear_conversion
+from contractlog.spark_validation.lineage.row_numbers import MAX_NUMBER, MIN_NUMBER
 
 RANDOM = np.random.default_rng(5)
 MINUTES = RANDOM.integers(-20, 400, 300).astype(float)
@@ -57,6 +60,18 @@ def test_a_few_other_rows_are_allowed_and_not_support() -> None:
 )
 def test_others_are_no_conversion(results: object) -> None:
     assert find(MINUTES, results) is None
+
+
+NUMBERS = st.just(0.0) | st.floats(MIN_NUMBER, MAX_NUMBER) | st.floats(-MAX_NUMBER, -MIN_NUMBER) | st.just(np.nan)
+
+
+@pytest.mark.filterwarnings("error")
+@settings(deadline=None)
+@given(st.lists(st.tuples(NUMBERS, NUMBERS), min_size=6, max_size=30))
+def test_no_numbers_of_a_sample_are_too_large_or_small(rows: list[tuple[float, float]]) -> None:
+    values, results = np.array(rows).T
+    conversion = find_linear_conversion(values, results, np.arange(len(rows)))
+    assert conversion is None or conversion.describe("x")
 
 
 def test_sequences_that_grow_together_are_no_conversion_but_units_of_time_are() -> None:

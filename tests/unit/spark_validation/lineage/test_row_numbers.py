@@ -9,10 +9,15 @@ from contractlog.spark_validation.lineage.row_numbers import decode_numbers, enc
 
 
 def test_texts_of_numbers_are_numbers_and_others_are_not() -> None:
-    numbers = parse_numbers(pa.array(["5", "-2.5", "1e+300", "nan", "", "EWR", "12e4", "1357034400000000"]))
+    numbers = parse_numbers(pa.array(["5", "-2.5", "1e+30", "nan", "", "EWR", "12e4", "1357034400000000"]))
     assert numbers is not None
-    np.testing.assert_array_equal(numbers, [5, -2.5, 1e300, np.nan, np.nan, np.nan, np.nan, 1357034400000000])
+    np.testing.assert_array_equal(numbers, [5, -2.5, 1e30, np.nan, np.nan, np.nan, np.nan, 1357034400000000])
     assert parse_numbers(pa.array(["a", "b"])) is None
+
+
+def test_numbers_at_the_ends_of_the_range_of_floats_are_none() -> None:
+    numbers = parse_numbers(pa.array(["1e+300", "-1.7976931348623157e+308", "5e-324", "1e-200", "0", "-0.0"]))
+    np.testing.assert_array_equal(numbers, [np.nan, np.nan, np.nan, np.nan, 0, 0])
 
 
 def test_rows_have_the_first_number_of_each_field() -> None:
