@@ -22,7 +22,7 @@ from contractlog.compatibility.errors import ContractlogError, UsageError
 from contractlog.contracts.audit.mergeable_state import AuditState
 from contractlog.spark_validation.evidence_options import EvidenceOptions
 from contractlog.spark_validation.expectations import AuditExpectations
-from contractlog.spark_validation.range_audit import audit_range
+from contractlog.spark_validation.offset_range_audit import audit_range
 from contractlog.spark_validation.sources.records import OffsetRange
 from contractlog.spark_validation.sources.source import RecordSource
 from contractlog.spark_validation.spark_tasks import Progress, TaskSignals, run_tasks

@@ -31,7 +31,7 @@ from contractlog.contracts.audit.mergeable_state import AuditState
 from contractlog.contracts.audit.outcomes import Outcome
 from contractlog.spark_validation.evidence_options import EvidenceOptions
 from contractlog.spark_validation.expectations import AuditExpectations, ExpectedSchema, PartExpectation
-from contractlog.spark_validation.range_audit import audit_range
+from contractlog.spark_validation.offset_range_audit import audit_range
 from contractlog.spark_validation.sources.records import RECORDS, OffsetRange
 
 BATCH: Final = 10_000

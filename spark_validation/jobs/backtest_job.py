@@ -20,7 +20,7 @@ from contractlog.spark_validation.columnar.limits import ValidationLimits
 from contractlog.spark_validation.expectations import ExpectedSchema, ValidatorCache
 from contractlog.spark_validation.jobs.backtest_result import BACKTEST_FORMAT, OtherSubjects, summarize_backtest
 from contractlog.spark_validation.jobs.progress import ProgressLine
-from contractlog.spark_validation.range_backtest import BacktestPlan, PreparedBacktest
+from contractlog.spark_validation.offset_range_backtest import BacktestPlan, PreparedBacktest
 from contractlog.spark_validation.sources.source import RecordSource
 from contractlog.spark_validation.spark_cluster import SparkCluster
 from contractlog.spark_validation.spark_ranges import run_on_cluster

@@ -19,7 +19,7 @@ from contractlog.compatibility.schema import RegisteredSchema
 from contractlog.contracts.audit.id_usage import IdKey, IdUsage, subtract_coverage
 from contractlog.contracts.audit.report import PARTS
 from contractlog.spark_validation.jobs.progress import ProgressLine
-from contractlog.spark_validation.range_id_scan import IdScan
+from contractlog.spark_validation.offset_range_id_scan import IdScan
 from contractlog.spark_validation.sources.records import OffsetRange
 from contractlog.spark_validation.sources.source import RecordSource
 from contractlog.spark_validation.spark_cluster import SparkCluster

@@ -21,7 +21,7 @@ from contractlog.contracts.audit.summary import summarize
 from contractlog.spark_validation import registry_catalogue
 from contractlog.spark_validation.expectation_builder import ExpectationBuilder
 from contractlog.spark_validation.expectations import AuditExpectations
-from contractlog.spark_validation.range_audit import audit_range
+from contractlog.spark_validation.offset_range_audit import audit_range
 from contractlog.spark_validation.sources.source import ArchiveSource
 
 from support.archives import ORDER, Record, encode_frame, encode_order, write_topic

@@ -19,7 +19,7 @@ from contractlog.compatibility.data_contract import Metadata
 from contractlog.contracts.audit.mergeable_state import AuditState
 from contractlog.spark_validation.evidence_options import EvidenceOptions
 from contractlog.spark_validation.expectations import AuditExpectations, ExpectedSchema, PartExpectation
-from contractlog.spark_validation.range_audit import audit_range
+from contractlog.spark_validation.offset_range_audit import audit_range
 from contractlog.spark_validation.sources.records import OffsetRange
 from contractlog.spark_validation.sources.source import ArchiveSource
 from contractlog.spark_validation.state_files import ROWS, SAMPLES, write_state

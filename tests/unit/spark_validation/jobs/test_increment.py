@@ -19,7 +19,7 @@ from contractlog.spark_validation.jobs.increment import (
     read_former_audit,
     write_basis,
 )
-from contractlog.spark_validation.range_audit import audit_range
+from contractlog.spark_validation.offset_range_audit import audit_range
 from contractlog.spark_validation.sources.records import OffsetRange
 from contractlog.spark_validation.sources.source import ArchiveSource
 from contractlog.spark_validation.state_files import write_state

@@ -20,7 +20,7 @@ from contractlog.spark_validation.corrections import Coordinates, Corrections
 from contractlog.spark_validation.expectations import AuditExpectations, ExpectedSchema, PartExpectation
 from contractlog.spark_validation.jobs.replay_command import print_replay
 from contractlog.spark_validation.jobs.replay_job import ReplaySummary, SourceRecord, replay_records
-from contractlog.spark_validation.range_audit import audit_range
+from contractlog.spark_validation.offset_range_audit import audit_range
 from contractlog.spark_validation.sources.records import OffsetRange
 from contractlog.spark_validation.sources.source import ArchiveSource
 from contractlog.spark_validation.violation_selection import OffsetSelection, ViolationSelection, select_records

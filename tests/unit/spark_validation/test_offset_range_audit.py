@@ -28,8 +28,8 @@ from contractlog.serdes.provenance import RecordOrigin, provenance_headers
 from contractlog.spark_validation import state_files
 from contractlog.spark_validation.evidence_options import EvidenceOptions
 from contractlog.spark_validation.expectations import AuditExpectations, ExpectedSchema, PartExpectation
+from contractlog.spark_validation.offset_range_audit import audit_range
 from contractlog.spark_validation.origin_headers import TRACE_HEADER
-from contractlog.spark_validation.range_audit import audit_range
 from contractlog.spark_validation.sources.records import TIMES, OffsetRange, split_ranges
 from contractlog.spark_validation.sources.source import ArchiveSource
 from contractlog.spark_validation.state_files import read_state, write_state

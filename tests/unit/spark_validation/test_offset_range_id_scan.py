@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from contractlog.contracts.audit.id_usage import IdKey, IdUse
-from contractlog.spark_validation.range_id_scan import IdScan
+from contractlog.spark_validation.offset_range_id_scan import IdScan
 from contractlog.spark_validation.sources.records import OffsetRange
 from contractlog.spark_validation.sources.source import ArchiveSource
 

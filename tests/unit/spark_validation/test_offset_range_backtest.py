@@ -25,7 +25,7 @@ from contractlog.contracts.audit.backtest import (
 )
 from contractlog.contracts.audit.mergeable_state import MAX_EXAMPLES, MAX_PATHS, MAX_UNKNOWN_IDS
 from contractlog.spark_validation.expectations import ExpectedSchema
-from contractlog.spark_validation.range_backtest import BacktestPlan
+from contractlog.spark_validation.offset_range_backtest import BacktestPlan
 from contractlog.spark_validation.sources.records import OffsetRange, split_ranges
 from contractlog.spark_validation.sources.source import ArchiveSource
 

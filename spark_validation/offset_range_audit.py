@@ -1,4 +1,4 @@
-"""Audit of a range of offsets in one pass, without Spark; returns a state, not the records."""
+"""Audit of a range of offsets in one pass, in this process; returns a state, not the records."""
 
 from __future__ import annotations
 
