@@ -26,7 +26,7 @@ __all__ = [
     "diff_lines",
     "finding_lines",
     "impact_lines",
-    "optional_lines",
+    "lines_beyond_level",
     "verdict_line",
 ]
 
@@ -80,7 +80,7 @@ def detail_lines(check: FileCheck, referenced: ReferencedFindings | None = None)
     """
     incompatibilities = check.findings if check.outcome in {"incompatible", "waived"} else ()
     yield from _list_findings(check, referenced, [(finding, None) for finding in incompatibilities])
-    yield from optional_lines(check, referenced, with_data=True)
+    yield from lines_beyond_level(check, referenced, with_data=True)
     if check.outcome == "incompatible" and not check.findings:
         for message in check.messages:
             yield f"    the registry says: {escape_line(message)}"
@@ -90,7 +90,7 @@ def detail_lines(check: FileCheck, referenced: ReferencedFindings | None = None)
             yield f"    note: {escape_line(note)}"
 
 
-def optional_lines(
+def lines_beyond_level(
     check: FileCheck, referenced: ReferencedFindings | None = None, *, with_data: bool = False
 ) -> Iterator[str]:
     """Yield the lines of findings that the level admits, and the number of those that waivers silence.
@@ -100,7 +100,7 @@ def optional_lines(
         referenced: gets the findings in types of other files, if it is given.
         with_data: whether findings from data are included, whose lines have no severity.
     """
-    optional = {each.finding for each in check.optional_findings}
+    optional = {each.finding for each in check.findings_beyond_level}
     active = [each for each in check.active_findings if with_data or each.finding in optional]
     listed = [(each.finding, each.severity if each.finding in optional else None) for each in active]
     yield from _list_findings(check, referenced, listed)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from argparse import Namespace
 from collections.abc import Collection, Iterable, Iterator, Sequence
 
+from contractlog.clients.cli.check.checks_beyond_level import ReportedChanges
 from contractlog.clients.cli.check.file_check import FileCheck
 from contractlog.clients.cli.check.known_versions import KnownVersions
-from contractlog.clients.cli.check.optional_checks import ReportedChanges
 from contractlog.clients.cli.check.recorded_usage import RecordedUsage, fetch_usage
 from contractlog.clients.cli.check.refused_changes import (
     RefusedChange,

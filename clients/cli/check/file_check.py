@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
+from contractlog.clients.cli.check.checks_beyond_level import FindingBeyondLevel
 from contractlog.clients.cli.check.finding_reach import FindingReach
 from contractlog.clients.cli.check.impact import Impact, UnreadableRecords
-from contractlog.clients.cli.check.optional_checks import OptionalFinding
 from contractlog.clients.cli.schema_folder.schema_files import SchemaFile
 from contractlog.clients.cli.schema_folder.waivers import Waiver
 from contractlog.compatibility.level import Level
@@ -37,7 +37,7 @@ class FileCheck:
     registered: RegisteredSchema | None = None  #: the existing version with this content
     compared: tuple[str, ...] = ()  #: descriptions of the versions and files it was compared with
     findings: tuple[LocatedFinding, ...] = ()  #: incompatibilities
-    optional_findings: tuple[OptionalFinding, ...] = ()
+    findings_beyond_level: tuple[FindingBeyondLevel, ...] = ()
     messages: tuple[str, ...] = ()  #: reasons given by the registry
     notes: tuple[str, ...] = ()
     impact: Impact | None = None  #: None: unknown
@@ -52,23 +52,23 @@ class FileCheck:
         return () if self.impact is None else self.impact.findings
 
     @property
-    def findings_beside_level(self) -> tuple[OptionalFinding, ...]:
-        """Findings that the level does not decide, errors first: optional checks and unreadable records."""
-        data = (OptionalFinding(each.finding, each.severity) for each in self.data_findings)
+    def nondecisive_findings(self) -> tuple[FindingBeyondLevel, ...]:
+        """Findings that the level does not decide, errors first: checks beyond it, and unreadable records."""
+        data = (FindingBeyondLevel(each.finding, each.severity) for each in self.data_findings)
         order = list(Severity)
-        return tuple(sorted((*data, *self.optional_findings), key=lambda each: order.index(each.severity)))
+        return tuple(sorted((*data, *self.findings_beyond_level), key=lambda each: order.index(each.severity)))
 
     @property
-    def active_findings(self) -> tuple[OptionalFinding, ...]:
-        """Those of ``findings_beside_level`` that are shown: no waiver silences them."""
-        return tuple(each for each in self.findings_beside_level if not self.is_silenced(each))
+    def active_findings(self) -> tuple[FindingBeyondLevel, ...]:
+        """Those of ``nondecisive_findings`` that are shown: no waiver silences them."""
+        return tuple(each for each in self.nondecisive_findings if not self.is_silenced(each))
 
     @property
-    def silenced_findings(self) -> tuple[OptionalFinding, ...]:
-        """Those of ``findings_beside_level`` that a waiver silences."""
-        return tuple(each for each in self.findings_beside_level if self.is_silenced(each))
+    def silenced_findings(self) -> tuple[FindingBeyondLevel, ...]:
+        """Those of ``nondecisive_findings`` that a waiver silences."""
+        return tuple(each for each in self.nondecisive_findings if self.is_silenced(each))
 
-    def is_silenced(self, finding: OptionalFinding) -> bool:
+    def is_silenced(self, finding: FindingBeyondLevel) -> bool:
         """Return whether a waiver silences a finding; errors from data are shown with their waivers."""
         decisive = any(each.is_error and each.finding == finding.finding for each in self.data_findings)
         return not decisive and self.find_waiver(finding.finding) is not None
@@ -78,7 +78,7 @@ class FileCheck:
         return next((waiver for waived, waiver in self.waived if waived == finding), None)
 
     def count_findings(self, severity: Severity) -> int:
-        """Return the number of optional and data findings of a severity that are not waived."""
+        """Return the number of findings beyond the level and data findings of a severity that are not waived."""
         return sum(each.severity is severity for each in self.active_findings)
 
     def body(self) -> dict[str, Any]:
@@ -104,7 +104,7 @@ class FileCheck:
         for finding in self.findings if incompatibilities else ():
             is_error = self.outcome == "incompatible" or self.find_waiver(finding) is not None
             yield self._finding_body(finding, Severity.ERROR if is_error else Severity.NOTE)  # the registry admits it
-        for each in self.findings_beside_level:
+        for each in self.nondecisive_findings:
             yield self._finding_body(each.finding, each.severity)
 
     def _finding_body(self, finding: LocatedFinding, severity: Severity) -> dict[str, Any]:

@@ -28,7 +28,7 @@ def apply_waivers(check: FileCheck, waivers: Sequence[Waiver], dependencies: Map
     """
     breaking = check.findings if check.outcome == "incompatible" else ()
     decisive = [*breaking, *(each for data in check.data_findings if data.is_error for each in _list_parts(data))]
-    findings = [*decisive, *(each.finding for each in check.optional_findings)]
+    findings = [*decisive, *(each.finding for each in check.findings_beyond_level)]
     findings += [each for data in check.data_findings if not data.is_error for each in _list_parts(data)]
 
     def is_for(waiver: Waiver, finding: LocatedFinding) -> bool:
@@ -74,6 +74,6 @@ def _decide_outcome(
     unreadable = [each.finding for each in check.data_findings if each.is_error]
     if not all(each in waived for each in unreadable):
         return "data_unreadable"
-    if any(each.severity is Severity.ERROR and each.finding not in waived for each in check.optional_findings):
+    if any(each.severity is Severity.ERROR and each.finding not in waived for each in check.findings_beyond_level):
         return "check_failed"
     return "waived" if is_incompatible or unreadable else "compatible"

@@ -137,5 +137,5 @@ def _find_refused_associations(
 
 
 def _reaches(check: FileCheck, threshold: Severity) -> bool:
-    """Return whether a file has findings of optional checks or from data of at least a severity."""
+    """Return whether a file has findings of checks beyond the level or from data of at least a severity."""
     return threshold is not Severity.ERROR and any(each.severity.reaches(threshold) for each in check.active_findings)

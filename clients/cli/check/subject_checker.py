@@ -9,18 +9,18 @@ from itertools import islice
 
 from contractlog.clients.calls.config_and_mode import Config
 from contractlog.clients.calls.schemas import resolve_subject
+from contractlog.clients.cli.check.checks_beyond_level import (
+    FindingBeyondLevel,
+    Previous,
+    ReportedChanges,
+    find_beyond_level,
+    list_nonconformities,
+)
 from contractlog.clients.cli.check.file_check import MAX_FINDINGS, FileCheck
 from contractlog.clients.cli.check.file_findings import locate_findings
 from contractlog.clients.cli.check.finding_waivers import apply_waivers
 from contractlog.clients.cli.check.impact import Impact, ImpactCheck, NewSchema
 from contractlog.clients.cli.check.known_versions import KnownVersions
-from contractlog.clients.cli.check.optional_checks import (
-    OptionalFinding,
-    Previous,
-    ReportedChanges,
-    find_optional_findings,
-    list_nonconformities,
-)
 from contractlog.clients.cli.check.recorded_usage import RecordedUsage
 from contractlog.clients.cli.check.registry_check import check_by_registry
 from contractlog.clients.cli.check.subject_history import SubjectHistory
@@ -98,8 +98,8 @@ class SubjectChecker:
         if self.usage is not None:
             result = replace(result, impact=self._check_impact(result, parsed, self.usage, severities))
         unknown = self._find_unknown_version(resolved, severities)
-        optional = self.reported.omit_known(self.subject, (*unknown, *result.optional_findings), resolved.subjects)
-        result = self._apply_waivers(replace(result, optional_findings=tuple(optional)), resolved.subjects)
+        optional = self.reported.omit_known(self.subject, (*unknown, *result.findings_beyond_level), resolved.subjects)
+        result = self._apply_waivers(replace(result, findings_beyond_level=tuple(optional)), resolved.subjects)
         conflicts = self._find_conflicts(parsed) if result.outcome in {"compatible", "waived"} else ()
         if conflicts:
             result = replace(result, outcome="incompatible", messages=conflicts, findings=(), needs_level_change=False)
@@ -146,19 +146,19 @@ class SubjectChecker:
             "unchanged" if isinstance(self.registry, FileRegistry) else "registered",
             None,
             resolved.registered,
-            optional_findings=tuple(
+            findings_beyond_level=tuple(
                 replace(each, severity=Severity.WARNING) if each.severity is Severity.ERROR else each
                 for each in findings
             ),
         )
-        if not check.optional_findings or self.manifest is None:
+        if not check.findings_beyond_level or self.manifest is None:
             return check
         waived = apply_waivers(check, self.manifest.waivers, resolved.subjects)
         return replace(waived, outcome=check.outcome)
 
     def _find_unknown_version(
         self, resolved: ResolvedFile, severities: Mapping[str, Severity | None]
-    ) -> Iterator[OptionalFinding]:
+    ) -> Iterator[FindingBeyondLevel]:
         """Yield a finding, once, if the file would replace a version that was registered elsewhere."""
         severity = severities.get(LATEST_VERSION_UNKNOWN.id, Severity.WARNING)
         if self.known_versions is None or isinstance(self.registry, FileRegistry) or severity is None:
@@ -167,7 +167,7 @@ class SubjectChecker:
         policy = self._find_policy(resolved.parsed)
         finding = known_versions.find_unknown(self.registry, resolved, self._in_files, policy)
         if finding is not None:
-            yield OptionalFinding(finding, severity)
+            yield FindingBeyondLevel(finding, severity)
 
     def _find_severities(self, file: SchemaFile) -> Mapping[str, Severity | None]:
         """Return the severities that the manifest gives checks of a file."""
@@ -290,7 +290,7 @@ class SubjectChecker:
             if self.level is Level.NONE
             else tuple(descriptions[earlier.version][0] for earlier in compared),
             findings=tuple(islice(located, MAX_FINDINGS)),
-            optional_findings=tuple(self._find_optional(file, parsed, verdict, severities)),
+            findings_beyond_level=tuple(self._find_beyond_level(file, parsed, verdict, severities)),
             notes=(*self._notes, *self._history.notes, *_omission_note(verdict)),
         )
         # The registry does not have the preceding files: at a level that compares with the last version only, it would
@@ -304,16 +304,16 @@ class SubjectChecker:
             self.registry, result, self._check_compatibility(parsed, registered) if pending else verdict, after_files
         )
 
-    def _find_optional(
+    def _find_beyond_level(
         self, file: SchemaFile, parsed: ParsedSchema, verdict: Verdict, severities: Mapping[str, Severity | None]
-    ) -> Iterator[OptionalFinding]:
+    ) -> Iterator[FindingBeyondLevel]:
         """Yield the findings of the schema alone, and of the change from the version before it."""
         yield from list_nonconformities(file, parsed, severities)
         history = self._history.list_all()
         if history:
             name, text = self._history.describe()[history[-1].version]
             policy = self._policy or Policy.STRICT
-            yield from find_optional_findings(
+            yield from find_beyond_level(
                 file, parsed, Previous(history[-1], name, text), verdict, policy=policy, severities=severities
             )
 

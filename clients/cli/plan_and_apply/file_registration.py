@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from contractlog.clients.cli.check.check_output import print_check
-from contractlog.clients.cli.check.check_text import ReferencedFindings, impact_lines, optional_lines
+from contractlog.clients.cli.check.check_text import ReferencedFindings, impact_lines, lines_beyond_level
 from contractlog.clients.cli.check.file_check import FileCheck
 from contractlog.clients.cli.file_counts import count_part
 from contractlog.clients.cli.output import Tone, count_noun, is_quiet, print_message, print_result, with_tone
@@ -86,7 +86,7 @@ def print_step(step: FileRegistration, referenced: ReferencedFindings | None = N
 def step_lines(step: FileRegistration, referenced: ReferencedFindings | None = None) -> Iterator[str]:
     """Yield the lines below a planned version: findings that the level admits, impact, and waivers."""
     if step.outcome == "would register" and step.check is not None:
-        yield from optional_lines(step.check, referenced)
+        yield from lines_beyond_level(step.check, referenced)
         yield from () if is_quiet() else impact_lines(step.check, with_findings=True)
         if step.check.outcome == "waived":
             yield from (f"    {escape_line(note)}" for note in step.check.notes)

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
 
+from contractlog.clients.cli.check.checks_beyond_level import ReportedChanges
 from contractlog.clients.cli.check.file_check import FAILED, FileCheck
 from contractlog.clients.cli.check.known_versions import KnownVersions
-from contractlog.clients.cli.check.optional_checks import ReportedChanges
 from contractlog.clients.cli.check.recorded_usage import RecordedUsage
 from contractlog.clients.cli.check.subject_checker import SubjectChecker
 from contractlog.clients.cli.check.write_access import WriteAccess

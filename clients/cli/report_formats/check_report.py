@@ -198,7 +198,7 @@ def _report_findings(check: FileCheck, path: str) -> Iterator[ReportedFinding]:
         reported = report_finding(path, text, finding, "error" if check.outcome == "incompatible" else "warning")
         reach = (check.reaches or {}).get(finding)
         yield reported if reach is None else replace(reported, details=(*reported.details, reach.describe()))
-    for each in check.optional_findings:
+    for each in check.findings_beyond_level:
         if not check.is_silenced(each):
             yield report_finding(path, text, each.finding, each.severity.value, optional=True)
     if check.outcome == "incompatible" and not check.findings:

@@ -142,7 +142,7 @@ def test_check_shows_the_finding_and_lets_the_file_pass(registry: Registry) -> N
         gate = SubjectChecker(registry, "s")
         examined = gate.check(FileResolver(registry).resolve(file))
         assert examined.outcome == outcome
-        assert [each.finding.finding.check for each in examined.optional_findings] == ["JSON_SCHEMA_NONCONFORMING"]
+        assert [each.finding.finding.check for each in examined.findings_beyond_level] == ["JSON_SCHEMA_NONCONFORMING"]
         assert examined.body()["findings"][0]["line"] == 2
         lines = [verdict_line(examined), *detail_lines(examined)]
         assert any("s.schema.json:2:15  at /minLength  JSON_SCHEMA_NONCONFORMING" in line for line in lines)

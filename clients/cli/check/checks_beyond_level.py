@@ -1,4 +1,4 @@
-"""Checks that no level requires: of dangerous changes, and those that the manifest turns on."""
+"""Checks beyond those of the level: of dangerous changes, and those that the manifest turns on."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from contractlog.compatibility.located_finding import LocatedFinding
 from contractlog.compatibility.schema import ParsedSchema
 from contractlog.compatibility.step_budget import StepBudget
 
-__all__ = ["OptionalFinding", "Previous", "ReportedChanges", "find_optional_findings", "list_nonconformities"]
+__all__ = ["FindingBeyondLevel", "Previous", "ReportedChanges", "find_beyond_level", "list_nonconformities"]
 
 _MAX_FINDINGS: Final = 100  #: of a file that are located
 
 
 @dataclass(frozen=True, slots=True)
-class OptionalFinding:
+class FindingBeyondLevel:
     """A finding of a check that no level requires: the registry accepts the schema all the same."""
 
     finding: LocatedFinding
@@ -44,13 +44,13 @@ class Previous:
 
 @dataclass
 class ReportedChanges:
-    """Optional findings of the files so far: a change of a shared type is reported in its file only."""
+    """Findings beyond the level, of the files so far: a change of a shared type is reported in its file only."""
 
     _changes: set[tuple[str, str, str]] = field(default_factory=set)  #: subject, check, pointer
 
     def omit_known(
-        self, subject: str, findings: Iterable[OptionalFinding], dependencies: Mapping[str, str]
-    ) -> Iterator[OptionalFinding]:
+        self, subject: str, findings: Iterable[FindingBeyondLevel], dependencies: Mapping[str, str]
+    ) -> Iterator[FindingBeyondLevel]:
         """Yield the findings of a file, without those that files with its types have.
 
         Args:
@@ -69,15 +69,15 @@ class ReportedChanges:
 
 def list_nonconformities(
     file: SchemaFile, parsed: ParsedSchema, severities: Mapping[str, Severity | None]
-) -> Iterator[OptionalFinding]:
+) -> Iterator[FindingBeyondLevel]:
     """Yield the findings about a schema alone, unless they are turned off."""
     for located in list_file_findings(file, parsed):
         severity = severities.get(located.finding.check, Severity.WARNING)
         if severity is not None:
-            yield OptionalFinding(located, severity)
+            yield FindingBeyondLevel(located, severity)
 
 
-def find_optional_findings(
+def find_beyond_level(
     file: SchemaFile,
     parsed: ParsedSchema,
     previous: Previous,
@@ -85,7 +85,7 @@ def find_optional_findings(
     *,
     policy: Policy,
     severities: Mapping[str, Severity | None],
-) -> Iterator[OptionalFinding]:
+) -> Iterator[FindingBeyondLevel]:
     """Compare a schema with the version before it, and yield findings that its level admits.
 
     Args:
@@ -128,7 +128,7 @@ def find_optional_findings(
         additional_checks=selected,
     )
     for finding in islice(located, _MAX_FINDINGS):
-        yield OptionalFinding(finding, active[finding.finding.check])
+        yield FindingBeyondLevel(finding, active[finding.finding.check])
 
 
 def _applies(check: str, dangerous: frozenset[str], direction: Direction, level: Level) -> bool:
