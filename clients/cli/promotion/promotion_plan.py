@@ -10,7 +10,7 @@ from contractlog.clients.cli.check.file_check import FileCheck
 from contractlog.clients.cli.check.registry_check import check_by_registry
 from contractlog.clients.cli.promotion.compatibility import SubjectPreview, check_version
 from contractlog.clients.cli.promotion.environment_client import EnvironmentClient
-from contractlog.clients.cli.promotion.histories import Histories, TargetSubject, has_own_mode
+from contractlog.clients.cli.promotion.environment_versions import EnvironmentVersions, TargetSubject, has_own_mode
 from contractlog.clients.cli.promotion.promoted_version import PromotedVersion
 from contractlog.clients.cli.promotion.references import ReferenceMap
 from contractlog.clients.cli.promotion.refusals import Refusal, RefusalKind, RefusedError
@@ -44,17 +44,20 @@ class PromotionPlanner:
     references: ReferenceMap = field(init=False)
     target_subjects: dict[str, TargetSubject] = field(default_factory=dict)
     _histories: dict[str, list[RegisteredSchema]] = field(default_factory=dict)
-    _target_histories: Histories = field(init=False)
+    _target_histories: EnvironmentVersions = field(init=False)
     _previews: dict[str, SubjectPreview] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.references = ReferenceMap(self.source, self.target, self.refusals)
-        self._target_histories = Histories(self.target, ())
+        self._target_histories = EnvironmentVersions(self.target, ())
 
     def plan(self, subjects: Sequence[str]) -> None:
         """Find the missing versions of subjects, and the subjects whose histories differ."""
         source, target = self.source, self.target
-        source_histories, target_histories = Histories(source, subjects), Histories(target, subjects)
+        source_histories, target_histories = (
+            EnvironmentVersions(source, subjects),
+            EnvironmentVersions(target, subjects),
+        )
         self._target_histories = target_histories
         source_histories.list_live_versions()
         target_histories.list_every_version()

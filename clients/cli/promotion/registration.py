@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Final
 
 from contractlog.clients.cli.promotion.environment_client import EnvironmentClient
-from contractlog.clients.cli.promotion.histories import TargetSubject, has_own_mode
+from contractlog.clients.cli.promotion.environment_versions import TargetSubject, has_own_mode
 from contractlog.clients.cli.promotion.promoted_version import PromotedVersion
 from contractlog.clients.cli.promotion.promotion_plan import WAIVER_ADVICE, PromotionPlanner
 from contractlog.clients.cli.promotion.refusals import RefusedError

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from contractlog.clients.cli import exit_codes
-from contractlog.clients.cli.promotion import histories
+from contractlog.clients.cli.promotion import environment_versions
 from contractlog.compatibility.level import Level
 
 from support.environments import NOTE, Environments, draft, more
@@ -62,7 +62,7 @@ def test_all_histories_are_equal_after_promotion(environments: Environments, man
 
 def test_a_list_of_too_many_versions_is_given_up(environments: Environments, monkeypatch: pytest.MonkeyPatch) -> None:
     _, out, _ = environments.promote()
-    monkeypatch.setattr(histories, "_PAGE", 1)
+    monkeypatch.setattr(environment_versions, "_PAGE", 1)
     code, again, err = environments.promote("--verbose")
     assert (code, again) == (exit_codes.CLEAN, out)
     listed = [line for line in requests(err) if "/schemas?" in line]

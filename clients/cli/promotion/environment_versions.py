@@ -14,7 +14,7 @@ from contractlog.compatibility.identifiers import Subject
 from contractlog.compatibility.mode import Mode
 from contractlog.compatibility.schema import RegisteredSchema
 
-__all__ = ["Histories", "TargetSubject", "has_own_mode"]
+__all__ = ["EnvironmentVersions", "TargetSubject", "has_own_mode"]
 
 _PAGE: Final = 1_000  #: versions in one response
 _LEAST_SUBJECTS: Final = 10  #: for fewer, their versions are requested one by one
@@ -35,7 +35,7 @@ class TargetSubject:
 
 
 @dataclass
-class Histories:
+class EnvironmentVersions:
     """The versions of an environment, fetched as a list if there are many subjects, else one by one.
 
     A list has all versions of the context, so it is given up if it has more pages than there are subjects.
