@@ -8,7 +8,7 @@ from itertools import islice
 from typing import Final
 
 from contractlog.clients.cli.operations.lookups import fetch_if_supported, list_live
-from contractlog.clients.cli.promotion.environment_client import EnvironmentClient
+from contractlog.clients.cli.promotion.connected_environment import ConnectedEnvironment
 from contractlog.compatibility.errors import Forbidden, NotFound, RegistryError, SubjectNotFound
 from contractlog.compatibility.identifiers import Subject
 from contractlog.compatibility.mode import Mode
@@ -41,7 +41,7 @@ class EnvironmentVersions:
     A list has all versions of the context, so it is given up if it has more pages than there are subjects.
     """
 
-    side: EnvironmentClient
+    side: ConnectedEnvironment
     subjects: Sequence[str]  #: shared names
     _live: _Versions | None = None
     _every: _Versions | None = None
@@ -125,7 +125,7 @@ class EnvironmentVersions:
         return versions
 
 
-def has_own_mode(side: EnvironmentClient, subject: str) -> bool:
+def has_own_mode(side: ConnectedEnvironment, subject: str) -> bool:
     """Return whether a subject has a mode of its own."""
     try:
         side.registry.mode(side.qualify(subject), inherited=False)

@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 from contractlog.clients.cli.check.file_check import FileCheck
 from contractlog.clients.cli.check.registry_check import check_by_registry
 from contractlog.clients.cli.promotion.compatibility import SubjectPreview, check_version
-from contractlog.clients.cli.promotion.environment_client import EnvironmentClient
+from contractlog.clients.cli.promotion.connected_environment import ConnectedEnvironment
 from contractlog.clients.cli.promotion.environment_versions import EnvironmentVersions, TargetSubject, has_own_mode
 from contractlog.clients.cli.promotion.promoted_version import PromotedVersion
 from contractlog.clients.cli.promotion.references import ReferenceMap
@@ -30,8 +30,8 @@ WAIVER_ADVICE: Final = "accept its findings in [[waivers]] of the manifest, and 
 class PromotionPlanner:
     """Planner of a promotion: finds the versions that the target lacks, and the subjects that it refuses."""
 
-    source: EnvironmentClient
-    target: EnvironmentClient
+    source: ConnectedEnvironment
+    target: ConnectedEnvironment
     manifest: Manifest | None = None  #: the manifest, which has the waivers and the levels of the target
     use_waivers: bool = False
     wanted_modes: Mapping[str, Mode] = field(default_factory=dict)  #: modes that the manifest sets, by shared name

@@ -6,7 +6,7 @@ from collections.abc import Container, Iterator
 from dataclasses import dataclass, field, replace
 
 from contractlog.clients.calls.schemas import resolve_subject
-from contractlog.clients.cli.promotion.environment_client import EnvironmentClient
+from contractlog.clients.cli.promotion.connected_environment import ConnectedEnvironment
 from contractlog.clients.cli.promotion.refusals import RefusedError
 from contractlog.compatibility.errors import InvalidSchema, NotFound
 from contractlog.compatibility.identifiers import Subject
@@ -19,8 +19,8 @@ __all__ = ["ReferenceMap"]
 class ReferenceMap:
     """The numbers in the target of versions in the source, and drafts that refer to them."""
 
-    source: EnvironmentClient
-    target: EnvironmentClient
+    source: ConnectedEnvironment
+    target: ConnectedEnvironment
     refused: Container[str]  #: subjects that cannot be promoted
     numbers: dict[tuple[str, int], int] = field(default_factory=dict)  #: version in the source -> in the target
 

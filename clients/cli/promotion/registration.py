@@ -7,7 +7,7 @@ from contextlib import ExitStack
 from dataclasses import replace
 from typing import Final
 
-from contractlog.clients.cli.promotion.environment_client import EnvironmentClient
+from contractlog.clients.cli.promotion.connected_environment import ConnectedEnvironment
 from contractlog.clients.cli.promotion.environment_versions import TargetSubject, has_own_mode
 from contractlog.clients.cli.promotion.promoted_version import PromotedVersion
 from contractlog.clients.cli.promotion.promotion_plan import WAIVER_ADVICE, PromotionPlanner
@@ -95,12 +95,12 @@ def _register(
             return registry.register(qualified, draft)
 
 
-def _find_version(target: EnvironmentClient, subject: str, draft: SchemaDraft) -> int | None:
+def _find_version(target: ConnectedEnvironment, subject: str, draft: SchemaDraft) -> int | None:
     """Return the number of a registered version: servers before release 7 tell only the id."""
     return target.registry.lookup(target.qualify(subject), draft).version
 
 
-def _enter_import(target: EnvironmentClient, subject: str, state: TargetSubject, modes: ExitStack) -> bool:
+def _enter_import(target: ConnectedEnvironment, subject: str, state: TargetSubject, modes: ExitStack) -> bool:
     """Set mode IMPORT on a subject until ``modes`` is closed, and return whether the target permits it."""
     state.has_mode = has_own_mode(target, subject)
     try:

@@ -24,7 +24,7 @@ from contractlog.clients.cli.output import (
     print_result,
     with_tone,
 )
-from contractlog.clients.cli.promotion.environment_client import EnvironmentClient
+from contractlog.clients.cli.promotion.connected_environment import ConnectedEnvironment
 from contractlog.clients.cli.promotion.promoted_version import PromotedVersion
 from contractlog.clients.cli.promotion.promotion_plan import Note, PromotionPlanner
 from contractlog.clients.cli.promotion.registration import end_imports, register_missing
@@ -110,7 +110,7 @@ def _run(options: Namespace, argv: Sequence[str]) -> int:
     return _exit_code(options, promotion, applied=applied)
 
 
-def _name_environment(error: ContractlogError, *sides: EnvironmentClient) -> None:
+def _name_environment(error: ContractlogError, *sides: ConnectedEnvironment) -> None:
     """Add the fact ``environment`` to the error of a registry: the side that has its URL."""
     for side in sides:
         if error.facts.get("url") in list_urls(side.registry.url):
@@ -145,7 +145,7 @@ def _list_modes(manifest: Manifest, subjects: Iterable[str]) -> dict[str, Mode]:
     return {subject: Mode(mode) for subject, mode in modes.items() if mode is not None}
 
 
-def _describe_settings(target: EnvironmentClient, manifest: Manifest, subjects: Iterable[str]) -> Iterator[str]:
+def _describe_settings(target: ConnectedEnvironment, manifest: Manifest, subjects: Iterable[str]) -> Iterator[str]:
     """Yield a note if the target does not have the settings of the manifest, which `apply` sets."""
     manifest = replace(manifest, default_level=manifest.environment(target.name).level)
     try:
@@ -168,7 +168,7 @@ def _describe_settings(target: EnvironmentClient, manifest: Manifest, subjects: 
         )
 
 
-def _describe_associations(target: EnvironmentClient, manifest: Manifest, names: Iterable[str]) -> Iterator[str]:
+def _describe_associations(target: ConnectedEnvironment, manifest: Manifest, names: Iterable[str]) -> Iterator[str]:
     """Yield a note if the target does not have the associations of the manifest, which `apply` sets."""
     environment = manifest.environment(target.name)
     manifest = replace(manifest, default_namespace=environment.default_namespace)
@@ -189,7 +189,7 @@ def _describe_associations(target: EnvironmentClient, manifest: Manifest, names:
 
 def _open_environments(
     options: Namespace, manifest: Manifest, stack: ExitStack
-) -> tuple[EnvironmentClient, EnvironmentClient]:
+) -> tuple[ConnectedEnvironment, ConnectedEnvironment]:
     """Connect to the registries of both environments.
 
     Raises:
@@ -200,7 +200,7 @@ def _open_environments(
     if first == second:
         raise UsageError(f"`{options.source}` and `{options.target}` are the same registry and context")
     source, target = (
-        EnvironmentClient(name, each.context or DEFAULT_CONTEXT, stack.enter_context(_connect(options, name, each)))
+        ConnectedEnvironment(name, each.context or DEFAULT_CONTEXT, stack.enter_context(_connect(options, name, each)))
         for name, each in environments
     )
     return source, target

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from contractlog.clients.registry import Registry
 from contractlog.compatibility.identifiers import Subject, qualify_subject
 
-__all__ = ["EnvironmentClient"]
+__all__ = ["ConnectedEnvironment"]
 
 
 @dataclass(frozen=True, slots=True)
-class EnvironmentClient:
+class ConnectedEnvironment:
     """The source or the target of a promotion."""
 
     name: str
