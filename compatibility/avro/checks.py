@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import chain
 
-from contractlog.compatibility.avro import readability_findings
+from contractlog.compatibility.avro import finding_texts
 from contractlog.compatibility.avro.interned_shapes import ShapeBuilder
 from contractlog.compatibility.avro.reading_rules import READABLE_PRIMITIVES, reads_definition, reads_symbols
 from contractlog.compatibility.avro.types import (
@@ -94,7 +94,7 @@ class _Comparison:
         """Require one branch of the reader to read the writer's type."""
         if walk.reads_one(lambda: self.candidate_branches(reader, writer), writer):
             return
-        finding = readability_findings.union_branch_missing_finding(walk.path(), reader, writer)
+        finding = finding_texts.union_branch_missing_finding(walk.path(), reader, writer)
         same_kind = next(
             (branch for branch in self.candidate_branches(reader, writer) if branch.kind == writer.kind), None
         )
@@ -124,7 +124,7 @@ class _Comparison:
                 writer_fields[name] for name in dict.fromkeys((field.name, *field.aliases)) if name in writer_fields
             ]
             if len(matches) > 1:
-                yield readability_findings.field_ambiguous_finding(walk.path("fields", index), field, writer, matches)
+                yield finding_texts.field_ambiguous_finding(walk.path("fields", index), field, writer, matches)
             elif matches:
                 yield self.sub_pair(field.type, matches[0].type, "fields", index, "type")
             elif not field.has_default:
@@ -139,28 +139,26 @@ class _Comparison:
         node = self.reader.resolve(field.type)
         by_type = isinstance(node, Enum) and node.default is not None
         path = walk.path("fields", index, "type") if by_type else walk.path("fields", index)
-        return readability_findings.field_default_missing_finding(path, field, node, writer, by_type=by_type)
+        return finding_texts.field_default_missing_finding(path, field, node, writer, by_type=by_type)
 
     def check_enum(self, walk: Walk[AvroType], reader: Enum, writer: Enum) -> CheckResults:
         """Require a matching name, and the reader to have every symbol or a default."""
         yield from check_names(walk, reader, writer)
         if not reads_symbols(reader.symbols, writer.symbols, has_default=reader.default is not None):
             unknown = set(writer.symbols).difference(reader.symbols)
-            yield readability_findings.enum_symbols_missing_finding(
-                walk.path("symbols"), reader, writer, sorted(unknown)
-            )
+            yield finding_texts.enum_symbols_missing_finding(walk.path("symbols"), reader, writer, sorted(unknown))
 
     def check_fixed(self, walk: Walk[AvroType], reader: Fixed, writer: Fixed) -> CheckResults:
         """Require a matching name and the same size."""
         yield from check_names(walk, reader, writer)
         if reader.size != writer.size:
-            yield readability_findings.fixed_size_changed_finding(walk.path("size"), reader, writer)
+            yield finding_texts.fixed_size_changed_finding(walk.path("size"), reader, writer)
 
 
 def check_names(walk: Walk[AvroType], reader: NamedType, writer: NamedType) -> Iterator[Finding]:
     """Require equal names apart from the namespace, or a reader alias with the writer's full name."""
     if not _names_match(reader, writer):
-        yield readability_findings.name_changed_finding(walk.path("name"), reader, writer)
+        yield finding_texts.name_changed_finding(walk.path("name"), reader, writer)
 
 
 def check_kinds(walk: Walk[AvroType], reader: AvroType, writer: AvroType) -> Iterator[Finding]:
@@ -168,7 +166,7 @@ def check_kinds(walk: Walk[AvroType], reader: AvroType, writer: AvroType) -> Ite
     if not _kind_is_readable(reader, writer):
         wider = [name for name, narrower in READABLE_PRIMITIVES.items() if writer.kind.lower() in narrower]
         narrower = READABLE_PRIMITIVES.get(reader.kind.lower(), ())
-        yield readability_findings.type_changed_finding(walk.path(), reader, writer, wider, narrower)
+        yield finding_texts.type_changed_finding(walk.path(), reader, writer, wider, narrower)
 
 
 def _kind_is_readable(reader: AvroType, writer: AvroType) -> bool:

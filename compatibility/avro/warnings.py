@@ -25,7 +25,7 @@ from contractlog.compatibility.avro.types import (
     Union,
     short_name,
 )
-from contractlog.compatibility.avro.warning_findings import (
+from contractlog.compatibility.avro.warning_texts import (
     default_changed_finding,
     doc_lost_finding,
     enum_default_changed_finding,
