@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any, Final, Literal
 
-from contractlog.clients.cli.operations.lookups import require_supported
+from contractlog.clients.cli.registry_lookups import require_supported
 from contractlog.clients.registry import Registry
 from contractlog.compatibility.errors import InvalidLineage, UnreadableResponse, UsageError
 from contractlog.contracts.audit.time_text import format_timestamp, parse_timestamp

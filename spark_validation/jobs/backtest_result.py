@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
-from contractlog.clients.cli.operations.lookups import format_time
+from contractlog.clients.cli.registry_lookups import format_time
 from contractlog.compatibility.schema import RegisteredSchema
 from contractlog.contracts.audit.backtest import (
     ReadabilityState,

@@ -11,8 +11,8 @@ from itertools import islice
 from typing import Any, Final
 
 from contractlog.clients.cli.check.recorded_usage import RecordedUsage, fetch_usage
-from contractlog.clients.cli.operations.lookups import format_time
 from contractlog.clients.cli.operations.referrers import find_referrers
+from contractlog.clients.cli.registry_lookups import format_time
 from contractlog.clients.registry import Registry
 from contractlog.compatibility.identifiers import DEFAULT_CONTEXT, topic_subject
 from contractlog.compatibility.schema import RegisteredSchema

@@ -8,7 +8,7 @@ from typing import Any, Final
 from uuid import uuid4
 
 from contractlog.clients.calls.associations import Association, AssociationDraft
-from contractlog.clients.cli.operations.lookups import fetch_if_supported
+from contractlog.clients.cli.registry_lookups import fetch_if_supported
 from contractlog.clients.registry import Registry
 from contractlog.compatibility.association_values import Lifecycle, Resource
 from contractlog.compatibility.errors import AssociationTypeExists, InvalidAssociation, SubjectNotFound

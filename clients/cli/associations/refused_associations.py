@@ -19,7 +19,7 @@ from contractlog.clients.cli.associations.bindings import (
     find_draft,
 )
 from contractlog.clients.cli.check.write_access import WriteAccess
-from contractlog.clients.cli.operations.lookups import list_live
+from contractlog.clients.cli.registry_lookups import list_live
 from contractlog.clients.cli.schema_folder.manifest import Manifest
 from contractlog.clients.registry import Registry
 from contractlog.compatibility.association_values import Lifecycle

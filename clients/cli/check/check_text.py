@@ -100,9 +100,9 @@ def lines_beyond_level(
         referenced: gets the findings in types of other files, if it is given.
         with_data: whether findings from data are included, whose lines have no severity.
     """
-    optional = {each.finding for each in check.findings_beyond_level}
-    active = [each for each in check.active_findings if with_data or each.finding in optional]
-    listed = [(each.finding, each.severity if each.finding in optional else None) for each in active]
+    beyond_level = {each.finding for each in check.findings_beyond_level}
+    active = [each for each in check.active_findings if with_data or each.finding in beyond_level]
+    listed = [(each.finding, each.severity if each.finding in beyond_level else None) for each in active]
     yield from _list_findings(check, referenced, listed)
     silenced = check.silenced_findings
     if is_verbose():
@@ -191,7 +191,7 @@ _LONGEST_LINE: Final = 10_000  #: characters; a text with a longer line is refor
 
 
 def finding_lines(file: str, text: str, finding: LocatedFinding, severity: Severity | None = None) -> Iterator[str]:
-    """Yield the output lines of a finding in a file; ``severity`` is that of an optional check."""
+    """Yield the output lines of a finding in a file; ``severity`` is that of a check beyond the level."""
     where = f"{file}:{finding.position}" if finding.position else f"referenced by {file}"
     label = "" if severity is None else f" ({severity})"
     yield f"    {escape_line(where)}  at {escape_line(finding.pointer or '/')}  {finding.finding.check}{label}"

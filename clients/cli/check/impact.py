@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from contractlog.clients.cli.check.file_findings import locate_findings
 from contractlog.clients.cli.check.recorded_usage import USAGE_DAYS, RecordedTopic, RecordedUsage, RecordedVersion
-from contractlog.clients.cli.operations.lookups import describe_time, format_time
+from contractlog.clients.cli.registry_lookups import describe_time, format_time
 from contractlog.clients.cli.schema_folder.file_registry import FileRegistry
 from contractlog.clients.cli.schema_folder.schema_files import SchemaFile
 from contractlog.clients.registry import Registry

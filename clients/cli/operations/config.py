@@ -9,7 +9,6 @@ from typing import Any, Final
 
 from contractlog.clients.calls.config_and_mode import Config
 from contractlog.clients.cli import exit_codes
-from contractlog.clients.cli.operations.lookups import require_supported
 from contractlog.clients.cli.operations.setting_scopes import (
     CONFIG_FORMAT,
     DEFAULT_SOURCE,
@@ -29,6 +28,7 @@ from contractlog.clients.cli.options import (
     parse_policy,
 )
 from contractlog.clients.cli.output import apply_output_options, print_json, print_table
+from contractlog.clients.cli.registry_lookups import require_supported
 from contractlog.clients.cli.suggested_commands import registry_command
 from contractlog.clients.registry import Registry
 from contractlog.compatibility.compatibility_policy import Policy

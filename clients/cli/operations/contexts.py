@@ -7,11 +7,6 @@ from collections.abc import Sequence
 from typing import Final
 
 from contractlog.clients.cli import exit_codes
-from contractlog.clients.cli.operations.lookups import (
-    add_limit,
-    fetch_if_supported,
-    require_registry,
-)
 from contractlog.clients.cli.options import (
     add_environment,
     add_format,
@@ -26,6 +21,11 @@ from contractlog.clients.cli.output import (
     print_json,
     print_message,
     print_result,
+)
+from contractlog.clients.cli.registry_lookups import (
+    add_limit,
+    fetch_if_supported,
+    require_registry,
 )
 from contractlog.clients.cli.suggested_commands import registry_command
 

@@ -10,14 +10,6 @@ from itertools import islice
 from typing import Any, Final
 
 from contractlog.clients.cli import exit_codes
-from contractlog.clients.cli.operations.lookups import (
-    add_version_name,
-    fetch_deleted,
-    fetch_if_supported,
-    list_existing,
-    list_live,
-    parse_subject_version,
-)
 from contractlog.clients.cli.operations.referrers import find_referrers
 from contractlog.clients.cli.options import (
     add_environment,
@@ -34,6 +26,14 @@ from contractlog.clients.cli.output import (
     print_json,
     print_message,
     print_result,
+)
+from contractlog.clients.cli.registry_lookups import (
+    add_version_name,
+    fetch_deleted,
+    fetch_if_supported,
+    list_existing,
+    list_live,
+    parse_subject_version,
 )
 from contractlog.clients.cli.suggested_commands import registry_command
 from contractlog.clients.registry import Registry

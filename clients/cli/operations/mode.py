@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from functools import partial
 
 from contractlog.clients.cli import exit_codes
-from contractlog.clients.cli.operations.lookups import require_supported
 from contractlog.clients.cli.operations.setting_scopes import (
     DEFAULT_SOURCE,
     MODE_FORMAT,
@@ -23,6 +22,7 @@ from contractlog.clients.cli.operations.setting_scopes import (
 )
 from contractlog.clients.cli.options import connect
 from contractlog.clients.cli.output import apply_output_options, print_json, print_table
+from contractlog.clients.cli.registry_lookups import require_supported
 from contractlog.clients.registry import Registry
 from contractlog.compatibility.errors import InvalidMode, NotFound
 from contractlog.compatibility.mode import Mode

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
-from contractlog.clients.cli.operations.lookups import fetch_if_supported
 from contractlog.clients.cli.output import print_message
+from contractlog.clients.cli.registry_lookups import fetch_if_supported
 from contractlog.clients.registry import Registry
 from contractlog.compatibility.errors import Forbidden, NotFound, SubjectNotFound, VersionNotFound
 from contractlog.compatibility.identifiers import DEFAULT_CONTEXT, Subject

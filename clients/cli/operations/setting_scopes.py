@@ -11,9 +11,9 @@ from typing import Any, Final, TypeVar
 from uuid import uuid4
 
 from contractlog.clients.cli import exit_codes
-from contractlog.clients.cli.operations.lookups import fetch_if_supported
 from contractlog.clients.cli.options import add_environment, add_format, add_output, add_registry, select_context
 from contractlog.clients.cli.output import print_json, print_message, print_result
+from contractlog.clients.cli.registry_lookups import fetch_if_supported
 from contractlog.clients.cli.suggested_commands import registry_command
 from contractlog.clients.registry import Registry
 from contractlog.compatibility.errors import Forbidden, NotFound, RegistryError

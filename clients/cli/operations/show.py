@@ -10,15 +10,6 @@ from typing import Any, Final
 
 from contractlog.clients.calls.schemas import by_id
 from contractlog.clients.cli import exit_codes
-from contractlog.clients.cli.operations.lookups import (
-    describe_time,
-    fetch_if_supported,
-    list_live,
-    missing_versions_error,
-    parse_subject_version,
-    qualify_context,
-    version_body,
-)
 from contractlog.clients.cli.options import (
     add_environment,
     add_format,
@@ -29,6 +20,15 @@ from contractlog.clients.cli.options import (
 )
 from contractlog.clients.cli.output import apply_output_options, print_json, print_json_line, print_message
 from contractlog.clients.cli.pull.pulled_text import format_text
+from contractlog.clients.cli.registry_lookups import (
+    describe_time,
+    fetch_if_supported,
+    list_live,
+    missing_versions_error,
+    parse_subject_version,
+    qualify_context,
+    version_body,
+)
 from contractlog.clients.cli.suggested_commands import registry_command
 from contractlog.clients.registry import Registry
 from contractlog.compatibility.errors import NotFound, SubjectNotFound, UsageError, VersionNotFound

@@ -9,12 +9,6 @@ from typing import Any, Final, TypeVar
 
 from contractlog.clients.cli import exit_codes
 from contractlog.clients.cli.credential_selection import uses_manifest_registry
-from contractlog.clients.cli.operations.lookups import (
-    add_limit,
-    fetch_if_supported,
-    qualify_context,
-    version_body,
-)
 from contractlog.clients.cli.options import (
     add_environment,
     add_output,
@@ -29,6 +23,12 @@ from contractlog.clients.cli.output import (
     print_message,
     print_result,
     print_table,
+)
+from contractlog.clients.cli.registry_lookups import (
+    add_limit,
+    fetch_if_supported,
+    qualify_context,
+    version_body,
 )
 from contractlog.clients.cli.suggested_commands import registry_command
 from contractlog.clients.registry import Registry

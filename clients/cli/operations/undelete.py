@@ -8,15 +8,6 @@ from contextlib import contextmanager
 from typing import Final
 
 from contractlog.clients.cli import exit_codes
-from contractlog.clients.cli.operations.lookups import (
-    add_version_name,
-    fetch_deleted,
-    fetch_if_supported,
-    list_existing,
-    list_live,
-    parse_subject_version,
-    require_supported,
-)
 from contractlog.clients.cli.options import (
     add_environment,
     add_format,
@@ -26,6 +17,15 @@ from contractlog.clients.cli.options import (
     select_context,
 )
 from contractlog.clients.cli.output import apply_output_options, print_error, print_json, print_message, print_result
+from contractlog.clients.cli.registry_lookups import (
+    add_version_name,
+    fetch_deleted,
+    fetch_if_supported,
+    list_existing,
+    list_live,
+    parse_subject_version,
+    require_supported,
+)
 from contractlog.clients.cli.suggested_commands import registry_command
 from contractlog.clients.registry import Registry
 from contractlog.compatibility.errors import (

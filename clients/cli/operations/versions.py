@@ -8,12 +8,6 @@ from dataclasses import replace
 from typing import Any, Final
 
 from contractlog.clients.cli import exit_codes
-from contractlog.clients.cli.operations.lookups import (
-    add_limit,
-    list_live,
-    missing_versions_error,
-    version_body,
-)
 from contractlog.clients.cli.options import (
     add_environment,
     add_format,
@@ -28,6 +22,12 @@ from contractlog.clients.cli.output import (
     print_json,
     print_message,
     print_table,
+)
+from contractlog.clients.cli.registry_lookups import (
+    add_limit,
+    list_live,
+    missing_versions_error,
+    version_body,
 )
 from contractlog.clients.cli.suggested_commands import registry_command
 from contractlog.clients.registry import Registry

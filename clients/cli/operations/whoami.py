@@ -8,7 +8,6 @@ from typing import Any, Final
 
 from contractlog.clients.cli import exit_codes
 from contractlog.clients.cli.credential_selection import select_security
-from contractlog.clients.cli.operations.lookups import fetch_if_supported
 from contractlog.clients.cli.options import (
     add_environment,
     add_format,
@@ -18,6 +17,7 @@ from contractlog.clients.cli.options import (
     select_context,
 )
 from contractlog.clients.cli.output import apply_output_options, print_json, print_message, print_result, print_table
+from contractlog.clients.cli.registry_lookups import fetch_if_supported
 from contractlog.clients.registry import Registry
 from contractlog.clients.settings import RegistryAddress, registry_url
 from contractlog.compatibility.errors import Forbidden

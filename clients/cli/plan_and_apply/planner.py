@@ -22,7 +22,6 @@ from contractlog.clients.cli.check.refused_changes import (
     find_refused_unbinding,
 )
 from contractlog.clients.cli.check.write_access import WriteAccess
-from contractlog.clients.cli.operations.lookups import list_live
 from contractlog.clients.cli.operations.referrers import find_referrers
 from contractlog.clients.cli.output import print_message
 from contractlog.clients.cli.plan_and_apply.association_steps import BindSubject, UnbindSubject
@@ -40,6 +39,7 @@ from contractlog.clients.cli.plan_and_apply.steps import (
     compute_digest,
     setting_step,
 )
+from contractlog.clients.cli.registry_lookups import list_live
 from contractlog.clients.cli.schema_folder.collection import UnreadableFiles
 from contractlog.clients.cli.schema_folder.contract_differences import (
     declares_contract,

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Final
 
-from contractlog.clients.cli.operations.lookups import fetch_if_supported, list_live
 from contractlog.clients.cli.promotion.connected_environment import ConnectedEnvironment
+from contractlog.clients.cli.registry_lookups import fetch_if_supported, list_live
 from contractlog.compatibility.errors import Forbidden, NotFound, RegistryError, SubjectNotFound
 from contractlog.compatibility.identifiers import Subject
 from contractlog.compatibility.mode import Mode

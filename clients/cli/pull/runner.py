@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Final
 
 from contractlog.clients.cli import exit_codes
-from contractlog.clients.cli.operations.lookups import absent_subject_error
 from contractlog.clients.cli.options import connect
 from contractlog.clients.cli.output import (
     Tone,
@@ -28,6 +27,7 @@ from contractlog.clients.cli.pull.lock_writer import remove_context, write_lock
 from contractlog.clients.cli.pull.manifest_import import import_associations, import_subject_rules
 from contractlog.clients.cli.pull.pulled_files import MissingSubject, PulledFile, PullFolder, SharedFileError
 from contractlog.clients.cli.pull.pulled_text import format_file_text
+from contractlog.clients.cli.registry_lookups import absent_subject_error
 from contractlog.clients.cli.report_formats.pull_report import pull_report
 from contractlog.clients.cli.report_formats.report_output import output_json, output_report, reported_failures
 from contractlog.clients.cli.schema_folder.environment import select_environment

@@ -1,4 +1,4 @@
-"""Lookups shared by the operations: versions by name, endpoints that a server may lack, times."""
+"""Lookups that commands share: versions by name, endpoints that a server may lack, times."""
 
 from __future__ import annotations
 
