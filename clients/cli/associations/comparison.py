@@ -7,13 +7,13 @@ from dataclasses import dataclass, field, replace
 
 from contractlog.clients.calls.associations import Association
 from contractlog.clients.cli.associations.association_facts import AssociationFacts
-from contractlog.clients.cli.associations.bindings import (
+from contractlog.clients.cli.associations.association_keys import (
     Key,
-    PlannedAssociation,
     association_key,
     default_topic_id,
     fetch_associations,
 )
+from contractlog.clients.cli.associations.planned_association import PlannedAssociation
 from contractlog.clients.cli.associations.refused_associations import RefusedAssociation, find_refused_associations
 from contractlog.clients.cli.check.write_access import WriteAccess
 from contractlog.clients.cli.schema_folder.association_entries import AssociationEntry

@@ -11,13 +11,8 @@ from typing import Any, Final
 
 from contractlog.clients.calls.associations import Association
 from contractlog.clients.cli.associations.association_facts import AssociationFacts
-from contractlog.clients.cli.associations.bindings import (
-    Key,
-    PlannedAssociation,
-    bind_subject,
-    describe_part,
-    find_draft,
-)
+from contractlog.clients.cli.associations.association_keys import Key, describe_part
+from contractlog.clients.cli.associations.planned_association import PlannedAssociation, associate_subject, find_draft
 from contractlog.clients.cli.check.write_access import WriteAccess
 from contractlog.clients.cli.registry_lookups import list_live
 from contractlog.clients.cli.schema_folder.manifest import Manifest
@@ -181,7 +176,7 @@ def _rehearse(
     try:
         if before is not None and access.read_mode(before) not in READ_ONLY_MODES:
             registry.unbind(change.resource.id, association_types=[change.part], dry_run=True)
-        bind_subject(registry, change, find_draft(registry, change, facts.first_drafts), dry_run=True)
+        associate_subject(registry, change, find_draft(registry, change, facts.first_drafts), dry_run=True)
     except (InvalidSchema, InvalidRuleSet, IncompatibleSchema):  # or what it refers to is not registered yet
         return None  # the check of the file says what is wrong with its schema
     except RegistryError as error:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from contractlog.clients.cli.associations.bindings import describe_part
+from contractlog.clients.cli.associations.association_keys import describe_part
 from contractlog.clients.cli.check.write_access import WriteAccess
 from contractlog.clients.cli.output import Tone, count_noun, print_result, with_tone
 from contractlog.clients.cli.schema_folder.manifest import Manifest

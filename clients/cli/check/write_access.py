@@ -7,7 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Final
 
-from contractlog.clients.cli.associations.bindings import fetch_associations
+from contractlog.clients.cli.associations.association_keys import fetch_associations
 from contractlog.clients.cli.schema_folder.file_registry import FileRegistry
 from contractlog.clients.registry import Registry
 from contractlog.compatibility.association_values import Lifecycle

@@ -8,14 +8,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from contractlog.clients.calls.associations import Association
-from contractlog.clients.cli.associations.bindings import (
-    PlannedAssociation,
-    association_body,
-    association_key,
-    bind_subject,
-    describe_part,
-    find_draft,
-)
+from contractlog.clients.cli.associations.association_keys import association_body, association_key, describe_part
+from contractlog.clients.cli.associations.planned_association import PlannedAssociation, associate_subject, find_draft
 from contractlog.clients.cli.output import Tone, with_tone
 from contractlog.clients.cli.plan_and_apply.registration import Registration
 from contractlog.clients.cli.plan_and_apply.steps import Step
@@ -83,7 +77,7 @@ class BindSubject(Step):
         try:
             if change.before is not None:
                 registry.unbind(change.resource.id, association_types=[change.part])
-            bind_subject(registry, change, find_draft(registry, change), dry_run=False)
+            associate_subject(registry, change, find_draft(registry, change), dry_run=False)
         except (NotFound, MethodNotAllowed) as error:
             if type(error) not in {NotFound, MethodNotAllowed}:  # the endpoint exists
                 raise

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from contractlog.clients.cli import exit_codes
-from contractlog.clients.cli.associations.bindings import association_body
+from contractlog.clients.cli.associations.association_keys import association_body
 from contractlog.clients.cli.associations.refused_associations import locate_refused_association
 from contractlog.clients.cli.check.check_text import ReferencedFindings
 from contractlog.clients.cli.check.refused_changes import print_refused_changes, summarize_refused

@@ -10,7 +10,7 @@ from itertools import groupby
 from operator import attrgetter
 
 from contractlog.clients.cli.associations.association_facts import AssociationFacts, collect_association_facts
-from contractlog.clients.cli.associations.bindings import association_key, describe_part
+from contractlog.clients.cli.associations.association_keys import association_key, describe_part
 from contractlog.clients.cli.associations.comparison import AssociationComparison, compare_associations
 from contractlog.clients.cli.check.checked_files import find_manifest_warnings, find_usages
 from contractlog.clients.cli.check.file_check import FileCheck

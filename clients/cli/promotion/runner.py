@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from contractlog.clients.cli import exit_codes
 from contractlog.clients.cli.associations.association_facts import AssociationFacts
-from contractlog.clients.cli.associations.bindings import describe_part
+from contractlog.clients.cli.associations.association_keys import describe_part
 from contractlog.clients.cli.associations.comparison import compare_associations
 from contractlog.clients.cli.credential_selection import list_urls, use_manifest_registry
 from contractlog.clients.cli.error_messages import interruption_message

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from contractlog.clients.calls.config_and_mode import Config
-from contractlog.clients.cli.associations.bindings import association_key, default_topic_id, fetch_associations
+from contractlog.clients.cli.associations.association_keys import association_key, default_topic_id, fetch_associations
 from contractlog.clients.cli.registry_lookups import fetch_if_supported
 from contractlog.clients.cli.schema_folder.association_entries import AssociationEntry
 from contractlog.clients.cli.schema_folder.manifest import SubjectRule

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final, Literal
 
-from contractlog.clients.cli.associations.bindings import association_key
+from contractlog.clients.cli.associations.association_keys import association_key
 from contractlog.clients.cli.plan_and_apply.association_steps import BindSubject, UnbindSubject
 from contractlog.clients.cli.plan_and_apply.file_registration import FileRegistration, describe_version
 from contractlog.clients.cli.plan_and_apply.planner import Plan

@@ -13,7 +13,7 @@ import pytest
 from contractlog.clients import Registry, Resource
 from contractlog.clients.calls.associations import AssociationDraft
 from contractlog.clients.cli import exit_codes
-from contractlog.clients.cli.associations.bindings import association_key
+from contractlog.clients.cli.associations.association_keys import association_key
 from contractlog.clients.cli.main import main
 from contractlog.clients.retry_and_failover import Retries
 from contractlog.compatibility.schema import SchemaDraft

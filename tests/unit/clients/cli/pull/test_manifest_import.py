@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from contractlog.clients import Registry, Resource
 from contractlog.clients.calls.associations import AssociationDraft
 from contractlog.clients.cli import exit_codes
-from contractlog.clients.cli.associations.bindings import association_key
+from contractlog.clients.cli.associations.association_keys import association_key
 from contractlog.clients.cli.pull.manifest_import import import_subject_rules
 from contractlog.compatibility.mode import Mode
 from contractlog.compatibility.schema import SchemaDraft
