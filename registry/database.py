@@ -25,7 +25,7 @@ from contractlog.registry.storage.engines import (
     open_engines,
     parse_url,
 )
-from contractlog.registry.storage.file_lock import file_lock
+from contractlog.registry.storage.sqlite_lock import lock_sqlite_file
 from contractlog.registry.storage.store import Store, create_tables, is_disk_full
 from contractlog.registry.storage.transaction import Transaction
 
@@ -50,7 +50,7 @@ def open_store(settings: Settings) -> Store:
         Unreachable: the database does not respond.
     """
     with ExitStack() as stack:
-        stack.enter_context(file_lock(parse_url(settings.database_url)))
+        stack.enter_context(lock_sqlite_file(parse_url(settings.database_url)))
         engines = create_engines(settings)
         stack.callback(engines.dispose)
         with _translate_errors(settings.database_url):
@@ -144,7 +144,7 @@ def _open_for_migration(database_url: str, longest_ms: int = _MIGRATION_TIMEOUT_
     url = parse_url(database_url)
     if is_in_memory(url):
         raise UsageError("a database in memory has no migrations; use sqlite:///FILE or postgresql://…")
-    with file_lock(url), _open_connection(database_url, longest_ms=longest_ms) as connection:
+    with lock_sqlite_file(url), _open_connection(database_url, longest_ms=longest_ms) as connection:
         yield connection
 
 

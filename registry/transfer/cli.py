@@ -24,7 +24,7 @@ from contractlog.compatibility.terminal_text import escape_line
 from contractlog.registry.settings import Settings
 from contractlog.registry.storage.change_log import newest_sequence
 from contractlog.registry.storage.engines import parse_url
-from contractlog.registry.storage.file_lock import FileInUse, file_lock
+from contractlog.registry.storage.sqlite_lock import FileInUse, lock_sqlite_file
 from contractlog.registry.storage.store import Store
 from contractlog.registry.storage.store_values import MAX_ID_GAP
 from contractlog.registry.transfer.cli_options import (
@@ -223,7 +223,7 @@ def _plan_database_import(source: TransferSource, report: TransferReport, option
 
 def _import_into_database(source: TransferSource, report: TransferReport, options: Namespace) -> None:
     url = database_url(options)
-    with _suggest_running_import(), file_lock(parse_url(url)):
+    with _suggest_running_import(), lock_sqlite_file(parse_url(url)):
         pass  # fails if the file is in use, before the source is read; a missing file is created later
     before = _read_state(source, report, options)
     if report.conflicts:  # a source that contradicts itself is rejected for any target, so none is created

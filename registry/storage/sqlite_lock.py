@@ -12,7 +12,7 @@ from sqlalchemy import URL
 from contractlog.compatibility.errors import UsageError
 from contractlog.registry.storage.engines import USE_POSTGRESQL, is_in_memory
 
-__all__ = ["FileInUse", "file_lock"]
+__all__ = ["FileInUse", "lock_sqlite_file"]
 
 
 class FileInUse(UsageError):
@@ -20,7 +20,7 @@ class FileInUse(UsageError):
 
 
 @contextmanager
-def file_lock(url: URL) -> Iterator[None]:
+def lock_sqlite_file(url: URL) -> Iterator[None]:
     """Lock a SQLite file for this process; other databases need no lock.
 
     The operating system releases the lock when the process ends.
