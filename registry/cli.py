@@ -18,7 +18,7 @@ from contractlog.registry import database
 from contractlog.registry.http.allowed_hosts import is_loopback
 from contractlog.registry.http.tls import Certificates
 from contractlog.registry.http.trusted_proxies import parse_proxies
-from contractlog.registry.maintenance import audit_results, context_deletion, id_counters
+from contractlog.registry.maintenance import audit_results, context_deletion, id_counter_correction
 from contractlog.registry.serving.server import install_exit_handlers, serve_single_process
 from contractlog.registry.serving.workers import serve_with_workers
 from contractlog.registry.settings import ClientCertificates, Settings, find_misspelled_variables
@@ -176,7 +176,7 @@ def db(parser: ArgumentParser, argv: Sequence[str]) -> int:
 
 
 def _raise_ids(url: str, arguments: Namespace) -> int:
-    next_id = id_counters.raise_ids(url, arguments.context, arguments.to, create=arguments.create)
+    next_id = id_counter_correction.raise_ids(url, arguments.context, arguments.to, create=arguments.create)
     if arguments.format == "json":
         print(escape_json_line(json.dumps({"format": _DB_FORMAT, "context": arguments.context, "next_id": next_id})))
     else:
@@ -186,7 +186,7 @@ def _raise_ids(url: str, arguments: Namespace) -> int:
 
 
 def _lower_ids(url: str, arguments: Namespace) -> int:
-    before, next_id = id_counters.lower_ids(url, arguments.context)
+    before, next_id = id_counter_correction.lower_ids(url, arguments.context)
     if arguments.format == "json":
         print(
             escape_json_line(

@@ -14,7 +14,7 @@ from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
 from contractlog.compatibility.errors import Unreachable, UsageError
 from contractlog.compatibility.terminal_text import shell_command
-from contractlog.registry.registration.outdated_hashes import replace_outdated_hashes
+from contractlog.registry.registration.hash_replacement import replace_outdated_hashes
 from contractlog.registry.settings import Settings
 from contractlog.registry.storage import tables
 from contractlog.registry.storage.engines import (

@@ -15,7 +15,7 @@ from contractlog.registry.app import create_app
 from contractlog.registry.http.bounded_protocol import BoundedProtocol
 from contractlog.registry.http.tls import Certificates, CertifiedProtocol, handle_loop_error
 from contractlog.registry.http.trusted_proxies import parse_proxies
-from contractlog.registry.maintenance import id_counters
+from contractlog.registry.maintenance import id_counter_correction
 from contractlog.registry.settings import Settings
 from contractlog.registry.telemetry.logging import configure_logging
 from contractlog.registry.telemetry.recorded_metrics import Telemetry
@@ -61,7 +61,7 @@ def serve_single_process(
     configure_logging(settings.log_format, settings.log_level, access=settings.access_log)
     app = create_app(settings, telemetry=telemetry)
     try:
-        warnings = id_counters.counter_warnings(app.state.services.store)
+        warnings = id_counter_correction.counter_warnings(app.state.services.store)
         RegistryServer(app, settings, lambda: greet(warnings), certificates).run(sockets=[listener])
     except SystemExit:
         return 0

@@ -19,7 +19,7 @@ from typing import Final, NoReturn
 
 from contractlog.registry.database import open_store
 from contractlog.registry.http.tls import Certificates
-from contractlog.registry.maintenance import id_counters
+from contractlog.registry.maintenance import id_counter_correction
 from contractlog.registry.serving.server import install_exit_handlers, serve_single_process
 from contractlog.registry.settings import Settings
 from contractlog.registry.telemetry.logging import configure_logging
@@ -46,7 +46,7 @@ def serve_with_workers(
     """
     configure_logging(settings.log_format, settings.log_level, access=settings.access_log)
     store = open_store(settings)  # fails before anything is forked
-    warnings = list(id_counters.counter_warnings(store))
+    warnings = list(id_counter_correction.counter_warnings(store))
     store.close()
     return _Supervisor(settings, listener, lambda: greet(warnings), certificates).run()
 

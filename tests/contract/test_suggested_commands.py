@@ -17,7 +17,7 @@ from contractlog.compatibility.errors import ContractlogError, way_out
 from contractlog.compatibility.identifiers import Subject
 from contractlog.compatibility.schema import SchemaType
 from contractlog.registry.database import open_store, outdated_tables_error
-from contractlog.registry.maintenance.id_counters import counter_warnings
+from contractlog.registry.maintenance.id_counter_correction import counter_warnings
 from contractlog.registry.settings import Settings
 from contractlog.registry.transfer.file_format import FileSource
 from contractlog.registry.transfer.importer import import_contents

@@ -11,7 +11,7 @@ from sqlalchemy import select, update
 
 from contractlog.compatibility.content_identity import CANONICAL_FORM
 from contractlog.registry.app import create_app
-from contractlog.registry.registration.outdated_hashes import replace_outdated_hashes
+from contractlog.registry.registration.hash_replacement import replace_outdated_hashes
 from contractlog.registry.storage import tables
 from contractlog.registry.storage.store import Store
 from contractlog.registry.storage.transaction import Transaction

@@ -15,7 +15,7 @@ from contractlog.compatibility.errors import UsageError
 from contractlog.compatibility.identifiers import MAX_ID
 from contractlog.registry.database import open_store
 from contractlog.registry.maintenance.context_deletion import forget_context
-from contractlog.registry.maintenance.id_counters import counter_warnings, lower_ids, raise_ids
+from contractlog.registry.maintenance.id_counter_correction import counter_warnings, lower_ids, raise_ids
 from contractlog.registry.settings import Settings
 from contractlog.registry.storage import id_counters
 from contractlog.registry.storage.store import Store

@@ -9,7 +9,7 @@ from sqlalchemy import create_engine, text
 
 from contractlog.compatibility.errors import UsageError
 from contractlog.registry.database import open_store, upgrade
-from contractlog.registry.maintenance.id_counters import counter_warnings, raise_ids
+from contractlog.registry.maintenance.id_counter_correction import counter_warnings, raise_ids
 from contractlog.registry.settings import Settings
 from contractlog.registry.storage.contexts import list_contexts
 
