@@ -18,7 +18,7 @@ def read_evidence(edge: LineageEdge) -> Evidence:
 
 
 def split_report_edge(edge: LineageEdge, namespace: str) -> tuple[FieldPair, EdgeDetails]:
-    """Return the fields and the details of an edge, without members that are null or empty texts.
+    """Return the fields and the details of an edge, without members that are null or empty strings.
 
     Args:
         edge: an edge between two topics.
