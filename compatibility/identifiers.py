@@ -8,6 +8,7 @@ from typing import Final, NewType
 from urllib.parse import quote
 
 from contractlog.compatibility.errors import InvalidSubject
+from contractlog.compatibility.limits import truncate
 
 __all__ = [
     "DEFAULT_CONTEXT",
@@ -21,8 +22,12 @@ __all__ = [
     "Subject",
     "Version",
     "apply_alias",
+    "describe_long_context",
+    "find_context_problem",
     "qualify_subject",
     "topic_subject",
+    "validate_schema_subject",
+    "validate_scope",
 ]
 
 SchemaId = NewType("SchemaId", int)
@@ -33,8 +38,8 @@ Version = NewType("Version", int)
 
 MAX_VERSION: Final = 2**31 - 1
 MAX_ID: Final = 2**31 - 1
-#: bytes of a subject in a URL, percent-encoded; a longer one could not be requested (a request head has 65,536 bytes)
 MAX_CONTEXT_LENGTH: Final = 255  #: characters of a context's name; the columns of databases are as wide
+#: bytes of a subject in a URL, percent-encoded; a longer one could not be requested (a request head has 65,536 bytes)
 MAX_ENCODED_SUBJECT: Final = 60_000
 DEFAULT_CONTEXT: Final = "."
 GLOBAL_CONTEXT: Final = ".__GLOBAL"
@@ -81,6 +86,11 @@ class Subject:
         return plain.startswith(":") and (plain.startswith(_EVERY_CONTEXT) or Subject.parse(plain) != self)
 
     @property
+    def storable(self) -> bool:
+        """True if databases can store the name: without NUL, and in a context that is not too long."""
+        return len(self.context) <= MAX_CONTEXT_LENGTH and "\0" not in self.context + self.name
+
+    @property
     def too_long(self) -> bool:
         """True if the subject takes more than ``MAX_ENCODED_SUBJECT`` bytes in a URL."""
         length = len(self.context) + len(self.name)
@@ -110,6 +120,50 @@ class Subject:
 INVALID_SUBJECT_REASONS: Final = (
     "the name is empty, reserved or too long, or has a control character or half of a surrogate pair"
 )
+
+
+def validate_schema_subject(subject: Subject) -> Subject:
+    """Return a subject that can have schemas.
+
+    Raises:
+        InvalidSubject: its name is not allowed, or it stands for a context or for all, which have only settings.
+    """
+    if not subject.name or subject.context == GLOBAL_CONTEXT:
+        raise InvalidSubject(subject=str(subject))
+    return subject.validate()
+
+
+def validate_scope(scope: Subject) -> Subject:
+    """Return a scope of settings: a subject, a context, or all contexts together.
+
+    Raises:
+        InvalidSubject: it is a subject whose name is not allowed.
+    """
+    return scope.validate() if scope.name else scope
+
+
+def describe_long_context(name: str) -> str:
+    """Return the sentence about a context whose name is longer than ``MAX_CONTEXT_LENGTH``."""
+    return (
+        f"the context {name[:_MAX_SHOWN]}… has a name of {len(name)} characters, over the limit of {MAX_CONTEXT_LENGTH}"
+    )
+
+
+def find_context_problem(name: str) -> str | None:
+    """Return why no context can have a name, as a sentence without its full stop; None if one can.
+
+    >>> find_context_problem("eu")
+    "'eu' is not a valid context name: one starts with a dot and has no colon"
+    """
+    if len(name) > MAX_CONTEXT_LENGTH:
+        return describe_long_context(name)
+    try:
+        subject = Subject.parse(f":{name}:s").validate()
+    except InvalidSubject:
+        subject = None
+    if subject is None or subject != Subject(name, "s") or name == GLOBAL_CONTEXT:
+        return f"{truncate(repr(name), _MAX_SHOWN)} is not a valid context name: one starts with a dot and has no colon"
+    return None
 
 
 def qualify_subject(subject: str, context: str) -> str:

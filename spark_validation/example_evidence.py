@@ -12,7 +12,7 @@ from typing import Any, Final, cast
 import pyarrow as pa
 
 from contractlog.contracts.audit.mergeable_state import NO_TIMESTAMP, ViolationExample
-from contractlog.contracts.audit.outcomes import Outcome
+from contractlog.contracts.audit.outcomes import NO_ID, NOT_DECODED, Outcome
 from contractlog.contracts.audit.report import Part
 from contractlog.spark_validation.columnar.column_validation import ColumnOutcomes
 from contractlog.spark_validation.columnar.frames import Guids, read_frames, read_schema_headers
@@ -26,7 +26,6 @@ __all__ = ["ExampleReader"]
 MAX_HEADERS: Final = 8
 MAX_HEADER_NAME: Final = 64
 EXCERPT_BYTES: Final = 64
-_UNDECODED: Final = frozenset({Outcome.NOT_FRAMED, Outcome.UNKNOWN_SCHEMA_ID, Outcome.WRONG_SUBJECT})
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +45,7 @@ class ExampleReader:
         record = self.batch.slice(row, 1)
         outcome = Outcome(int(self.checked.codes[row]))
         content: bytes = record.column(self.part)[0].as_py()
-        body = content if outcome is Outcome.NOT_FRAMED else self._body(record)
+        body = content if outcome in NO_ID else self._body(record)
         rendered = self._render(outcome, int(self.checked.schema_ids[row]), body)
         time = int(to_milliseconds(record.column("timestamp"))[0])
         key = record.column("key")[0].as_py()
@@ -71,7 +70,7 @@ class ExampleReader:
         return frames.data[frames.starts[0] : frames.ends[0]].tobytes()
 
     def _render(self, outcome: Outcome, schema_id: int, body: bytes) -> RenderedBody:
-        if outcome in _UNDECODED:
+        if outcome in NOT_DECODED:
             return RenderedBody(render_bytes(body, show=self.show_values))
         return self.validators[schema_id].render(body, show=self.show_values)
 

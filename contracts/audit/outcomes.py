@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import IntEnum, StrEnum
 from typing import Final, Self
 
-__all__ = ["FIRST_VIOLATION", "NO_BODY", "NO_ID", "Outcome", "OutcomeGroup"]
+__all__ = ["FIRST_VIOLATION", "NOT_DECODED", "NO_BODY", "NO_ID", "Outcome", "OutcomeGroup"]
 
 _ENCODER: Final = (
     "Look at a record, find its producer by the time, and compare its encoder and version with the schema; "
@@ -133,3 +133,5 @@ FIRST_VIOLATION: Final = min(outcome for outcome in Outcome if outcome.violating
 NO_BODY: Final = frozenset({Outcome.TOMBSTONE, Outcome.UNAUDITED})
 #: outcomes of parts in which no schema id was read
 NO_ID: Final = NO_BODY | {Outcome.NOT_FRAMED}
+#: outcomes of parts that are not decoded, because no schema is known or allowed for them
+NOT_DECODED: Final = NO_ID | {Outcome.UNKNOWN_SCHEMA_ID, Outcome.WRONG_SUBJECT}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from urllib.parse import unquote_to_bytes
 
 from contractlog.compatibility.errors import BadRequest, InvalidSubject
-from contractlog.compatibility.identifiers import MAX_CONTEXT_LENGTH, Subject
+from contractlog.compatibility.identifiers import Subject
 
 __all__ = ["decode_segment", "parse_context", "parse_subject"]
 
@@ -29,7 +29,7 @@ def parse_subject(text: str) -> Subject:
         InvalidSubject: the name is invalid, or a database could not store it.
     """
     subject = Subject.parse(text)
-    if "\0" in text or len(subject.context) > MAX_CONTEXT_LENGTH:
+    if not subject.storable:
         raise InvalidSubject(subject=text)
     return subject
 

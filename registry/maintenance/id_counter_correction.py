@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from contractlog.compatibility.errors import StoreError, UsageError
-from contractlog.compatibility.identifiers import DEFAULT_CONTEXT, MAX_CONTEXT_LENGTH, MAX_VERSION
+from contractlog.compatibility.identifiers import DEFAULT_CONTEXT, MAX_VERSION, find_context_problem
 from contractlog.compatibility.terminal_text import shell_command
 from contractlog.registry.maintenance.database_change import (
     change_database,
@@ -34,11 +34,9 @@ def raise_ids(database_url: str, context: str, largest: int, *, create: bool = F
     """
     if not 0 <= largest < MAX_VERSION:
         raise UsageError(f"--to takes a number from 0 to {MAX_VERSION - 1}")
-    if not context.startswith(".") or len(context) > MAX_CONTEXT_LENGTH or not context.isprintable() or ":" in context:
-        raise UsageError(
-            f"a context's name starts with a dot, and has at most {MAX_CONTEXT_LENGTH} characters and no colon, "
-            f"unlike `{context[:MAX_CONTEXT_LENGTH]}`"
-        )
+    problem = find_context_problem(context)
+    if problem is not None:
+        raise UsageError(problem)
 
     def work(transaction: Transaction) -> int:
         counters = id_counters.read_counters(transaction)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from contractlog.compatibility.errors import IncompatibleSchema, InvalidSchema, OperationNotPermitted, StrongReference
-from contractlog.compatibility.identifiers import Subject, apply_alias
+from contractlog.compatibility.identifiers import Subject, apply_alias, validate_schema_subject
 from contractlog.compatibility.mode import IMPORT_MODES, Mode
 from contractlog.compatibility.schema import RegisteredSchema
 from contractlog.compatibility.verdict_messages import format_details
@@ -31,7 +31,6 @@ from contractlog.registry.registration.write_preconditions import (
     require_context_permission,
     require_reference_permissions,
     require_registration_mode,
-    validate_schema_subject,
 )
 from contractlog.registry.storage.associations import find_owned_subjects
 from contractlog.registry.storage.snapshot import Snapshot

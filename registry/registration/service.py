@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Final, TypeVar
 
 from contractlog.compatibility.errors import Overloaded
-from contractlog.compatibility.identifiers import Subject
+from contractlog.compatibility.identifiers import Subject, validate_schema_subject
 from contractlog.compatibility.rule_set_validation import validate_rule_set
 from contractlog.compatibility.schema import RegisteredSchema, SchemaDraft
 from contractlog.registry.access.current_caller import current_actor, current_permissions
@@ -22,7 +22,6 @@ from contractlog.registry.registration.draft_completion import Derivation
 from contractlog.registry.registration.request import RegistrationRequest, RegistrationResult
 from contractlog.registry.registration.subject_lookup import ContentQuery, find_by_content
 from contractlog.registry.registration.version_lookup import require_version
-from contractlog.registry.registration.write_preconditions import validate_schema_subject
 from contractlog.registry.storage.name_and_id_lookup import resolve_alias
 from contractlog.registry.storage.prefetch import NotPrefetched, PrefetchedSnapshot
 from contractlog.registry.storage.store import Store

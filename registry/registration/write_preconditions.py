@@ -6,13 +6,12 @@ from collections.abc import Iterable
 
 from contractlog.compatibility.errors import (
     Denied,
-    InvalidSubject,
     OperationNotPermitted,
     SubjectNotInImport,
     SubjectNotReadWrite,
     SubjectReadOnly,
 )
-from contractlog.compatibility.identifiers import GLOBAL_CONTEXT, Subject
+from contractlog.compatibility.identifiers import Subject
 from contractlog.compatibility.mode import IMPORT_MODES, READ_ONLY_MODES
 from contractlog.compatibility.schema import Reference
 from contractlog.registry.access.permissions import Permission, Permissions
@@ -26,19 +25,7 @@ __all__ = [
     "require_reference_permissions",
     "require_registration_mode",
     "require_writable_mode",
-    "validate_schema_subject",
 ]
-
-
-def validate_schema_subject(subject: Subject) -> Subject:
-    """Return the subject.
-
-    Raises:
-        InvalidSubject: its name is not allowed, or it stands for a context or for all, which have only settings.
-    """
-    if not subject.name or subject.context == GLOBAL_CONTEXT:
-        raise InvalidSubject(subject=str(subject))
-    return subject.validate()
 
 
 def require_writable_mode(subject: Subject, configured: ScopeSettings) -> None:

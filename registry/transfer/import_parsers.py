@@ -15,11 +15,11 @@ from contractlog.compatibility.data_contract import Metadata, RuleSet
 from contractlog.compatibility.errors import InvalidSubject
 from contractlog.compatibility.identifiers import (
     GLOBAL_CONTEXT,
-    MAX_CONTEXT_LENGTH,
     MAX_ENCODED_SUBJECT,
     MAX_ID,
     MAX_VERSION,
     Subject,
+    find_context_problem,
 )
 from contractlog.compatibility.limits import truncate
 from contractlog.compatibility.schema import Reference, SchemaType
@@ -206,20 +206,9 @@ def validate_context(name: str, where: str = "") -> str:
     Raises:
         InvalidField: no context can have this name.
     """
-    if len(name) > MAX_CONTEXT_LENGTH:
-        beginning = name[:_MAX_MESSAGE_LENGTH]
-        raise InvalidField(
-            f"{where}the context {beginning}… has a name of {len(name)} characters, "
-            f"over the limit of {MAX_CONTEXT_LENGTH}"
-        )
-    try:
-        subject = Subject.parse(f":{name}:s").validate()
-    except InvalidSubject:
-        subject = None
-    if subject is None or subject != Subject(name, "s") or name == GLOBAL_CONTEXT:
-        raise InvalidField(
-            f"{where}{_shorten(name)} is not a valid context name: one starts with a dot and has no colon"
-        )
+    problem = find_context_problem(name)
+    if problem is not None:
+        raise InvalidField(f"{where}{problem}")
     return name
 
 

@@ -10,7 +10,7 @@ from typing import Any, Final, Self
 from contractlog.compatibility.data_contract import Metadata
 from contractlog.compatibility.errors import InvalidSchema, way_out
 from contractlog.compatibility.formats import parse_schema
-from contractlog.compatibility.identifiers import MAX_CONTEXT_LENGTH, Subject
+from contractlog.compatibility.identifiers import MAX_CONTEXT_LENGTH, Subject, describe_long_context
 from contractlog.registry.registration.candidate import hash_draft
 from contractlog.registry.registration.references import check_reference_depth, reference_not_found, resolve_target
 from contractlog.registry.storage import bulk_transfer, id_counters
@@ -228,10 +228,7 @@ class _PlanBuilder:
             name: next_id for name, next_id in self._source.contexts.items() if current.get(name, 0) < next_id
         }
         self.plan.conflicts += [
-            f"the context {name[:MAX_CONTEXT_LENGTH]}… has a name of {len(name)} characters, over the limit of "
-            f"{MAX_CONTEXT_LENGTH}"
-            for name in self._source.contexts
-            if len(name) > MAX_CONTEXT_LENGTH
+            describe_long_context(name) for name in self._source.contexts if len(name) > MAX_CONTEXT_LENGTH
         ]
 
     def reject_id_gaps(self) -> None:

@@ -16,7 +16,7 @@ from contractlog.compatibility.errors import (
     RegistryError,
     StrongAssociationExists,
 )
-from contractlog.compatibility.identifiers import Subject
+from contractlog.compatibility.identifiers import Subject, validate_schema_subject
 from contractlog.compatibility.mode import IMPORT_MODES
 from contractlog.compatibility.schema import RegisteredSchema
 from contractlog.registry.access import permissions as access
@@ -31,7 +31,6 @@ from contractlog.registry.registration.deletion import hard_delete_subject, soft
 from contractlog.registry.registration.request import RegistrationResult
 from contractlog.registry.registration.write_preconditions import (
     require_writable_mode,
-    validate_schema_subject,
 )
 from contractlog.registry.storage import associations
 from contractlog.registry.storage.associations import AssociationFilter, StoredAssociation

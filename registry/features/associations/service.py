@@ -11,6 +11,7 @@ from typing import Final, TypeVar
 
 from contractlog.compatibility.association_values import Resource
 from contractlog.compatibility.errors import Unprocessable
+from contractlog.compatibility.identifiers import validate_schema_subject
 from contractlog.compatibility.schema import RegisteredSchema
 from contractlog.registry.access.current_caller import current_permissions, may_read, may_read_association
 from contractlog.registry.execution.thread_pools import ThreadPools
@@ -33,7 +34,6 @@ from contractlog.registry.features.associations.validation import (
 from contractlog.registry.features.read_service import ReadService
 from contractlog.registry.registration.request import RegistrationRequest
 from contractlog.registry.registration.service import RegistrationService, log_warning, retry_stale
-from contractlog.registry.registration.write_preconditions import validate_schema_subject
 from contractlog.registry.storage import associations
 from contractlog.registry.storage.associations import AssociationFilter
 from contractlog.registry.storage.snapshot import Snapshot

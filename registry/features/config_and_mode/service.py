@@ -14,7 +14,7 @@ from contractlog.compatibility.errors import (
     ModesFrozen,
     SubjectNotFound,
 )
-from contractlog.compatibility.identifiers import DEFAULT_CONTEXT, GLOBAL_CONTEXT, Subject
+from contractlog.compatibility.identifiers import DEFAULT_CONTEXT, GLOBAL_CONTEXT, Subject, validate_scope
 from contractlog.compatibility.level import Level
 from contractlog.compatibility.mode import IMPORT_MODES, Mode
 from contractlog.compatibility.rule_set_validation import validate_rule_set
@@ -83,7 +83,7 @@ class ConfigService(ReadService):
         Raises:
             SubjectReadOnly, InvalidSubject, InvalidRuleSet: nothing changed.
         """
-        scope.validate() if scope.name else None
+        validate_scope(scope)
         require_alias_permission(scope, patch.get("alias"))
         validate_rule_set(patch.get("default_rule_set"))
         validate_rule_set(patch.get("override_rule_set"))
@@ -142,7 +142,7 @@ class ConfigService(ReadService):
             InvalidMode: FORWARD is only for all contexts together.
             ModesFrozen, SubjectsExist, InvalidSubject: nothing changed.
         """
-        scope.validate() if scope.name else None
+        validate_scope(scope)
         self._require_mutable()
         if mode is Mode.FORWARD and scope != _GLOBAL_SCOPE:
             raise InvalidMode("Forward mode only supported on global level")

@@ -5,7 +5,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from contractlog.compatibility.errors import InvalidSubject
-from contractlog.compatibility.identifiers import MAX_ENCODED_SUBJECT, Subject, qualify_subject
+from contractlog.compatibility.identifiers import (
+    GLOBAL_CONTEXT,
+    MAX_CONTEXT_LENGTH,
+    MAX_ENCODED_SUBJECT,
+    Subject,
+    find_context_problem,
+    qualify_subject,
+    validate_schema_subject,
+    validate_scope,
+)
 
 
 @given(
@@ -78,3 +87,21 @@ def test_a_subject_without_a_context_is_one_of_the_context_that_is_given(context
     else:
         assert subject == Subject(context or ".", text)
     assert qualify_subject(qualify_subject(text, context), context) == qualify_subject(text, context)
+
+
+@pytest.mark.parametrize("name", [".", ".eu", ".a b", f".{'x' * (MAX_CONTEXT_LENGTH - 1)}"])
+def test_a_context_name_has_a_dot_and_no_colon(name: str) -> None:
+    assert find_context_problem(name) is None
+    assert validate_schema_subject(Subject(name, "orders")) == Subject(name, "orders")
+
+
+@pytest.mark.parametrize("name", ["", "eu", ".a:b", ".\0", GLOBAL_CONTEXT, f".{'x' * MAX_CONTEXT_LENGTH}"])
+def test_other_context_names_are_refused(name: str) -> None:
+    assert find_context_problem(name) is not None
+
+
+def test_a_scope_may_be_a_context_and_a_subject_of_schemas_may_not() -> None:
+    for context in (".eu", GLOBAL_CONTEXT):
+        assert validate_scope(Subject(context, "")) == Subject(context, "")
+        with pytest.raises(InvalidSubject):
+            validate_schema_subject(Subject(context, ""))

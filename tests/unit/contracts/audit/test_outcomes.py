@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contractlog.contracts.audit.outcomes import FIRST_VIOLATION, NO_ID, Outcome, OutcomeGroup
+from contractlog.contracts.audit.outcomes import FIRST_VIOLATION, NO_ID, NOT_DECODED, Outcome, OutcomeGroup
 from contractlog.contracts.audit.report import Counts
 from contractlog.spark_validation.report.charts.coverage import OFFSET_KINDS
 
@@ -23,3 +23,8 @@ def test_only_one_outcome_conforms_and_no_id_is_read_from_nulls_and_records_with
 def test_each_group_is_a_count_of_reports_and_a_kind_of_offsets_in_their_pictures() -> None:
     assert set(OutcomeGroup) | {"records", "absent"} == set(Counts.__annotations__)
     assert list(OFFSET_KINDS) == [*OutcomeGroup, "absent"]
+
+
+def test_records_without_an_id_are_not_decoded() -> None:
+    assert NO_ID < NOT_DECODED
+    assert NOT_DECODED.isdisjoint({Outcome.CONFORMS, Outcome.SCHEMA_VIOLATION, Outcome.TRUNCATED})
