@@ -21,7 +21,7 @@ from pipelines import PIPELINES
 from scores import Score, bootstrap, calibrate, score_fields, score_topics, sum_scores
 from topics import DOMAINS
 
-from contractlog.contracts.audit.report import LineageEdge
+from contractlog.contracts.lineage.edges import LineageEdge
 from contractlog.spark_validation.lineage.inference import infer_edges
 
 SMALL, LARGE = 15, 200

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from topics import TrueEdge
 
-from contractlog.contracts.audit.report import LineageEdge
+from contractlog.contracts.lineage.edges import LineageEdge
 
 __all__ = ["Score", "bootstrap", "calibrate", "find_originals", "score_fields", "score_topics", "sum_scores"]
 

@@ -12,10 +12,10 @@ from contractlog.clients.cli.registry_lookups import require_supported
 from contractlog.clients.registry import Registry
 from contractlog.compatibility.errors import InvalidLineage, UnreadableResponse, UsageError
 from contractlog.contracts.audit.time_text import format_timestamp, parse_timestamp
+from contractlog.contracts.lineage.graph_bounds import MAX_GRAPH_EDGES, MAX_NODES
 from contractlog.contracts.lineage.published_edges import PublishedEdge, parse_published_edge
 
 __all__ = [
-    "GRAPH_BOUNDS",
     "PublishedLineage",
     "add_time_of_lineage",
     "make_empty_registry_error",
@@ -23,9 +23,6 @@ __all__ = [
     "read_topic_lineage",
 ]
 
-GRAPH_BOUNDS: Final = "a registry follows at most 16 steps, and shows 1,000 topics and 10,000 edges"
-_MAX_NODES: Final = 1_000  #: that a registry returns around a topic
-_MAX_GRAPH_EDGES: Final = 10_000
 _LACK: Final = "stores no lineage; only contractlog does"
 
 
@@ -96,8 +93,8 @@ def read_topic_lineage(
     truncated = bool(graph.get("truncated"))
     if depth is not None:  # beside the depth, only the bounds leave edges out; a step may stop one node earlier
         nodes = graph.get("nodes")
-        is_full = len(nodes) >= _MAX_NODES - 1 if isinstance(nodes, list) else False
-        truncated = truncated and (is_full or len(edges) >= _MAX_GRAPH_EDGES)
+        is_full = len(nodes) >= MAX_NODES - 1 if isinstance(nodes, list) else False
+        truncated = truncated and (is_full or len(edges) >= MAX_GRAPH_EDGES)
     return PublishedLineage(edges, truncated)
 
 

@@ -8,15 +8,9 @@ from math import sqrt
 from typing import Final
 
 from contractlog.contracts.audit.field_profiles import estimate_cardinality
+from contractlog.contracts.audit.record_position import RecordPosition
 from contractlog.contracts.audit.record_statistics import KeyCounts, RecordStatistics
-from contractlog.contracts.audit.report import (
-    FrequentKey,
-    KeyStatistics,
-    MovedKey,
-    RecordPosition,
-    SizeStatistics,
-    TimeOrder,
-)
+from contractlog.contracts.audit.report import FrequentKey, KeyStatistics, MovedKey, SizeStatistics, TimeOrder
 
 __all__ = ["describe_key_statistics", "describe_size_statistics", "describe_time_order", "find_share_interval"]
 

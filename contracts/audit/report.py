@@ -9,6 +9,9 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Final, Literal, NotRequired, TypedDict
 
+from contractlog.contracts.audit.record_position import RecordPosition
+from contractlog.contracts.lineage.edges import LineageEdge
+
 __all__ = [
     "FAIL_UNDER",
     "FORMAT",
@@ -22,17 +25,10 @@ __all__ = [
     "AuditVerdict",
     "AuditedPart",
     "Counts",
-    "Direction",
-    "EdgeExample",
-    "Evidence",
     "FieldEntry",
     "FieldValue",
     "FrequentKey",
     "KeyStatistics",
-    "LagQuantiles",
-    "LineageEdge",
-    "LineageField",
-    "LineageMethod",
     "MovedKey",
     "NumberBins",
     "Part",
@@ -45,7 +41,6 @@ __all__ = [
     "QualityOutcome",
     "QualityResult",
     "RecordHeader",
-    "RecordPosition",
     "SchemaUse",
     "SelectionBody",
     "SeriesPoint",
@@ -104,13 +99,6 @@ class SchemaUse(TypedDict):
     violating: int  # all further records could not be checked: validators cannot use the schema
     first_seen: str  # ISO 8601, UTC, as all times here
     last_seen: str
-
-
-class RecordPosition(TypedDict):
-    """Position of a record."""
-
-    partition: int
-    offset: int
 
 
 class RecordHeader(TypedDict):
@@ -352,66 +340,6 @@ class TopicPart(AuditedPart):
     notes: list[str]  # sentences about what was not checked, and why
     quality: NotRequired[list[QualityResult]]  # if there are quality rules for the topic
     trend: NotRequired[list[TrendPoint]]  # the last audits of the same folder, oldest first, this one included
-
-
-class LineageField(TypedDict):
-    """A field of a topic."""
-
-    topic: str
-    field: str  # empty for the topic as a whole, which edges traced in headers are about
-
-
-Direction = Literal["known", "unknown"]
-Evidence = Literal["declared", "traced", "values"]
-LineageMethod = Literal[
-    "aggregate",
-    "bijection",
-    "case",
-    "concatenation",
-    "copy",
-    "declared",
-    "digest",
-    "function",
-    "linear",
-    "lookup",
-    "origin",
-    "split",
-    "trace",
-    "truncation",
-]
-
-# "from" is a keyword, hence the functional syntax.
-EdgeExample = TypedDict("EdgeExample", {"from": RecordPosition, "to": RecordPosition})
-"""A record of the target and the record of the source that it was made from."""
-
-
-class LagQuantiles(TypedDict):
-    """Quantiles of the time from a source record to the target record, in milliseconds."""
-
-    p05: float
-    p50: float
-    p95: float
-
-
-LineageEdge = TypedDict(
-    "LineageEdge",
-    {
-        "from": LineageField,
-        "to": LineageField,
-        "direction": Direction,  # unknown: either of both may have been made from the other
-        "method": LineageMethod,
-        "score": float,
-        "support": int,
-        "lag_ms": float | None,  # median
-        "evidence": NotRequired[Evidence],  # absent, as below, in reports of former versions: values
-        "description": NotRequired[str],  # the derivation in words, such as "hours = minutes / 60"
-        "lag_quantiles_ms": NotRequired[LagQuantiles | None],
-        "first_seen": NotRequired[str],  # time of the first target record that shows the edge, RFC 3339
-        "last_seen": NotRequired[str],
-        "example": NotRequired[EdgeExample | None],
-        "job": NotRequired[str],  # the program that wrote the target's records, if headers name it
-    },
-)
 
 
 class AuditSource(TypedDict, total=False):

@@ -10,10 +10,11 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, cast
 
-from contractlog.contracts.audit.report import EdgeExample, Evidence, LagQuantiles, RecordPosition
+from contractlog.contracts.audit.record_position import RecordPosition
 from contractlog.contracts.audit.time_text import parse_timestamp
+from contractlog.contracts.lineage.edges import EVIDENCE, EdgeExample, Evidence, LagQuantiles
 from contractlog.contracts.lineage.event_values import EventValue
-from contractlog.contracts.lineage.statements import EVIDENCE, EdgeDetails, FieldPair, LineageDataset
+from contractlog.contracts.lineage.statements import EdgeDetails, FieldPair, LineageDataset
 
 __all__ = [
     "DETAILS_FACET",

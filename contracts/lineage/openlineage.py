@@ -13,9 +13,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Final
 
 from contractlog.compatibility.errors import InvalidLineage
-from contractlog.contracts.audit.report import Evidence
 from contractlog.contracts.audit.time_text import parse_timestamp
 from contractlog.contracts.lineage.details_facet import DETAILS_FACET, DetailsFacet, parse_details_facet
+from contractlog.contracts.lineage.edges import Evidence
 from contractlog.contracts.lineage.event_values import EventValue
 from contractlog.contracts.lineage.statements import (
     EdgeDetails,

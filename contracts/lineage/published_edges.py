@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Final, NotRequired, cast
 
-from contractlog.contracts.audit.report import LineageEdge
 from contractlog.contracts.audit.time_text import format_timestamp
 from contractlog.contracts.lineage.details_facet import read_edge_details, read_edge_evidence
+from contractlog.contracts.lineage.edges import LineageEdge
 from contractlog.contracts.lineage.event_values import EventValue
 from contractlog.contracts.lineage.openlineage import read_dataset, read_transformations
 from contractlog.contracts.lineage.report_edges import make_report_edge

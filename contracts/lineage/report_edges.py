@@ -4,17 +4,12 @@ from __future__ import annotations
 
 from typing import cast
 
-from contractlog.contracts.audit.report import Evidence, LineageEdge, LineageMethod
+from contractlog.contracts.lineage.edges import Evidence, LineageEdge, LineageMethod
 from contractlog.contracts.lineage.statements import EdgeDetails, FieldPair, LineageDataset, Transformation
 
-__all__ = ["make_report_edge", "read_evidence", "split_report_edge"]
+__all__ = ["make_report_edge", "split_report_edge"]
 
 _ENDS = frozenset({"from", "to", "evidence"})
-
-
-def read_evidence(edge: LineageEdge) -> Evidence:
-    """Return the kind of evidence; edges of earlier releases have none, and were all found in values."""
-    return edge.get("evidence", "values")
 
 
 def split_report_edge(edge: LineageEdge, namespace: str) -> tuple[FieldPair, EdgeDetails]:

@@ -7,10 +7,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final, NamedTuple, TypedDict
 
-from contractlog.contracts.audit.report import Direction, EdgeExample, Evidence, LagQuantiles
+from contractlog.contracts.lineage.edges import EdgeDirection, EdgeExample, Evidence, LagQuantiles
 
 __all__ = [
-    "EVIDENCE",
     "EdgeDetails",
     "FieldPair",
     "LineageDataset",
@@ -20,7 +19,6 @@ __all__ = [
     "has_same_derivation",
 ]
 
-EVIDENCE: Final[tuple[Evidence, ...]] = ("declared", "traced", "values")
 KAFKA: Final = "kafka://"
 _TOPIC: Final = re.compile(r"[A-Za-z0-9._-]{1,249}")
 
@@ -69,7 +67,7 @@ class Transformation(TypedDict, total=False):
 class EdgeDetails(TypedDict, total=False):
     """Facts about an edge beside its fields and its evidence; of a declared one, often none."""
 
-    direction: Direction
+    direction: EdgeDirection
     method: str
     score: float
     support: int

@@ -21,8 +21,8 @@ from contractlog.clients.cli.published_lineage import add_time_of_lineage
 from contractlog.compatibility.errors import UsageError
 from contractlog.compatibility.terminal_text import escape_json_line, escape_line
 from contractlog.contracts.audit.mergeable_state import AuditState
-from contractlog.contracts.audit.report import LineageEdge
 from contractlog.contracts.audit.value_samples import DESIGN
+from contractlog.contracts.lineage.edges import LineageEdge
 from contractlog.spark_validation.jobs.lineage_formats import (
     GRAPH_FORMATS,
     format_graph,
@@ -211,9 +211,10 @@ def _format_edges(edges: list[LineageEdge], topics: Sequence[str], state: AuditS
 
 
 def _format_for_terminal(edges: list[LineageEdge], topics: Sequence[str], state: AuditState, options: Namespace) -> str:
+    from contractlog.contracts.lineage.edges import is_traced  # noqa: PLC0415 - as above
     from contractlog.spark_validation.lineage.edge_output import LIMITS_NOTE, format_edges  # noqa: PLC0415 - for fast help
     from contractlog.spark_validation.lineage.topic_diagrams import format_trees  # noqa: PLC0415 - for fast help
-    from contractlog.spark_validation.lineage.traced_output import format_traced_edges, is_traced  # noqa: PLC0415 - as above
+    from contractlog.spark_validation.lineage.traced_output import format_traced_edges  # noqa: PLC0415 - as above
 
     if options.format == "tree" and edges:
         return f"{format_trees(edges, topics)}\n\n{LIMITS_NOTE}\n"

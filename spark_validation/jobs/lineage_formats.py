@@ -13,7 +13,7 @@ from contractlog.clients.atomic_file import open_atomically
 from contractlog.clients.cli.output import count_noun, print_message
 from contractlog.compatibility.errors import UsageError
 from contractlog.compatibility.terminal_text import escape_json_line
-from contractlog.contracts.audit.report import LineageEdge
+from contractlog.contracts.lineage.edges import LineageEdge
 
 __all__ = ["GRAPH_FORMATS", "format_graph", "select_explaining_edges", "write_lineage"]
 

@@ -11,7 +11,6 @@ from contractlog.clients.cli.impact.known_lineage import KnownLineage
 from contractlog.clients.cli.options import connect
 from contractlog.clients.cli.output import print_message
 from contractlog.clients.cli.published_lineage import (
-    GRAPH_BOUNDS,
     PublishedLineage,
     make_empty_registry_error,
     read_all_lineage,
@@ -21,6 +20,7 @@ from contractlog.clients.cli.verb_parser import suggest_name
 from contractlog.clients.registry import Registry
 from contractlog.compatibility.errors import UsageError
 from contractlog.compatibility.name_lists import list_first
+from contractlog.contracts.lineage.graph_bounds import GRAPH_BOUNDS
 from contractlog.contracts.lineage.published_edges import PublishedEdge
 from contractlog.spark_validation.jobs.lineage_formats import (
     GRAPH_FORMATS,

@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 from contractlog.contracts.audit.mergeable_state import AuditState
-from contractlog.contracts.audit.report import LineageEdge
+from contractlog.contracts.lineage.edges import LineageEdge
 
 __all__ = ["infer_state_lineage", "list_sampled_fields", "read_audit_state"]
 

@@ -14,7 +14,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from contractlog.contracts.audit.report import LineageMethod
+from contractlog.contracts.lineage.edges import LineageMethod
 from contractlog.spark_validation.lineage.alignment import Alignment, RowPairs
 from contractlog.spark_validation.lineage.linear_conversions import LinearConversion, find_linear_conversion
 from contractlog.spark_validation.lineage.sample_arrays import Integers, SampledTopic

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from contractlog.clients.bounded_file import read_bounded_file
 from contractlog.compatibility.errors import InvalidLineage, UsageError
-from contractlog.contracts.audit.report import Evidence, LineageEdge
+from contractlog.contracts.lineage.edges import Evidence, LineageEdge
 from contractlog.contracts.lineage.openlineage import parse_event
 from contractlog.contracts.lineage.report_edges import make_report_edge
 from contractlog.contracts.lineage.statements import (

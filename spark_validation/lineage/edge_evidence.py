@@ -7,8 +7,8 @@ from typing import Final
 
 import numpy as np
 
-from contractlog.contracts.audit.report import Direction, EdgeExample, LagQuantiles, LineageEdge, LineageMethod
 from contractlog.contracts.audit.time_text import format_timestamp
+from contractlog.contracts.lineage.edges import EdgeDirection, EdgeExample, LagQuantiles, LineageEdge, LineageMethod
 from contractlog.spark_validation.lineage.alignment import RowPairs
 from contractlog.spark_validation.lineage.sample_arrays import SampledTopic
 
@@ -41,7 +41,7 @@ def build_edge(
     target: SampledTopic,
     edge: FieldEdge,
     *,
-    direction: Direction = "known",
+    direction: EdgeDirection = "known",
     description: str = "",
     timed: bool = True,
 ) -> LineageEdge:

@@ -15,12 +15,11 @@ from typing import Any, Final
 
 from contractlog.compatibility.terminal_text import escape_line
 from contractlog.contracts.audit.number_text import format_duration
-from contractlog.contracts.audit.report import Evidence, LineageEdge, LineageMethod
 from contractlog.contracts.lineage.details_facet import DETAILS_FACET, build_details_facet
+from contractlog.contracts.lineage.edges import Evidence, LineageEdge, LineageMethod, is_traced, read_evidence
 from contractlog.contracts.lineage.openlineage import OUR_PRODUCER
-from contractlog.contracts.lineage.report_edges import read_evidence, split_report_edge
+from contractlog.contracts.lineage.report_edges import split_report_edge
 from contractlog.contracts.lineage.statements import FieldPair, LineageDataset
-from contractlog.spark_validation.lineage.traced_output import is_traced
 
 __all__ = [
     "EVENT_SCHEMA",

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from typing import Final, Protocol
 
 from contractlog.contracts.audit.mergeable_state import AuditState
-from contractlog.contracts.audit.report import Direction, LineageEdge
+from contractlog.contracts.lineage.edges import EdgeDirection, LineageEdge
 from contractlog.spark_validation.lineage.candidate_fields import Candidates, find_candidates
 from contractlog.spark_validation.lineage.combined_alignment import CombinedFields
 from contractlog.spark_validation.lineage.converted_fields import find_converted_fields
@@ -206,7 +206,7 @@ def _mirror_edges(original: SampledTopic, mirror: SampledTopic, copy: TopicCopy)
 
 
 def _copy_edge(
-    source: SampledTopic, target: SampledTopic, field: str, copied: CopiedField, direction: Direction = "known"
+    source: SampledTopic, target: SampledTopic, field: str, copied: CopiedField, direction: EdgeDirection = "known"
 ) -> LineageEdge:
     edge = FieldEdge("copy", copied.source, field, copied.score, len(copied.rows.targets), copied.rows)
     return build_edge(source, target, edge, direction=direction)

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from contractlog.compatibility.terminal_text import escape_line
-from contractlog.contracts.audit.report import LineageEdge
-from contractlog.spark_validation.lineage.traced_output import is_traced
+from contractlog.contracts.lineage.edges import LineageEdge, is_traced
 
 __all__ = ["format_dot", "format_mermaid", "format_trees"]
 

@@ -8,18 +8,14 @@ from typing import Final
 
 from contractlog.compatibility.terminal_text import escape_line
 from contractlog.contracts.audit.number_text import format_duration
-from contractlog.contracts.audit.report import LineageEdge, RecordPosition
+from contractlog.contracts.audit.record_position import RecordPosition
+from contractlog.contracts.lineage.edges import LineageEdge
 
-__all__ = ["format_traced_edges", "is_traced"]
+__all__ = ["format_traced_edges"]
 
 _HEADING: Final = "Traced in headers (examples are partition/offset of a source record -> of the record made from it):"
 _NAMED: Final = "was made from"
 _SAME_TRACES: Final = "has later records of the same traces as (made from it, or both by a third program)"
-
-
-def is_traced(edge: LineageEdge) -> bool:
-    """Return whether an edge is traced in headers, and so is about whole topics."""
-    return edge.get("evidence") == "traced"
 
 
 def format_traced_edges(edges: Iterable[LineageEdge]) -> str:

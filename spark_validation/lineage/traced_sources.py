@@ -24,8 +24,9 @@ from contractlog.contracts.audit.record_origins import (
     TopicOrigins,
     TracedRecord,
 )
-from contractlog.contracts.audit.report import EdgeExample, LagQuantiles, LineageEdge, RecordPosition
+from contractlog.contracts.audit.record_position import RecordPosition
 from contractlog.contracts.audit.time_text import format_timestamp
+from contractlog.contracts.lineage.edges import EdgeExample, LagQuantiles, LineageEdge
 from contractlog.spark_validation.origin_headers import REPLICATION_HEADERS
 
 __all__ = ["TRACE", "find_traced_edges"]

@@ -13,7 +13,7 @@ from markupsafe import Markup, escape
 from contractlog.contracts.audit.outcomes import Outcome
 from contractlog.contracts.audit.report import AuditReport, TopicPart
 from contractlog.contracts.audit.summary import newest_in_use
-from contractlog.spark_validation.lineage.traced_output import is_traced
+from contractlog.contracts.lineage.edges import is_traced
 from contractlog.spark_validation.lineage.traced_sources import TRACE
 from contractlog.spark_validation.report import formatters
 from contractlog.spark_validation.report.causes import find_causes, violation_anchor

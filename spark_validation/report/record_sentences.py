@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from contractlog.contracts.audit.report import KeyStatistics, Part, RecordPosition, SizeStatistics, TimeOrder, TopicPart
+from contractlog.contracts.audit.record_position import RecordPosition
+from contractlog.contracts.audit.report import KeyStatistics, Part, SizeStatistics, TimeOrder, TopicPart
 from contractlog.spark_validation.report.formatters import (
     format_bytes,
     format_count,

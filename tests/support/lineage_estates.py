@@ -5,7 +5,7 @@ from __future__ import annotations
 from random import Random
 from typing import Final
 
-from contractlog.contracts.audit.report import Direction, Evidence, LineageEdge
+from contractlog.contracts.lineage.edges import EdgeDirection, Evidence, LineageEdge
 
 __all__ = ["make_edge", "make_estate"]
 
@@ -28,7 +28,7 @@ def make_edge(
     *,
     to: str | None = None,
     evidence: Evidence | None = None,
-    direction: Direction = "known",
+    direction: EdgeDirection = "known",
     support: int = 812,
     method: str = "copy",
 ) -> LineageEdge:
@@ -52,7 +52,7 @@ def make_estate(domains: int, topics_per_domain: int, seed: int = 1) -> list[Lin
     random = Random(seed)  # noqa: S311 - reproducible
     edges: list[LineageEdge] = []
 
-    def link(source: str, target: str, evidence: Evidence | None = None, direction: Direction = "known") -> None:
+    def link(source: str, target: str, evidence: Evidence | None = None, direction: EdgeDirection = "known") -> None:
         for field in random.sample(_FIELDS, random.randint(1, 4)):
             support = int(10 ** random.uniform(1, 5))
             edges.append(make_edge(source, target, field, evidence=evidence, direction=direction, support=support))

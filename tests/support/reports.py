@@ -9,14 +9,8 @@ from typing import Final
 
 import jsonschema_rs
 
-from contractlog.contracts.audit.report import (
-    FORMAT,
-    AuditReport,
-    LineageEdge,
-    TopicPart,
-    ViolatingRecord,
-    ViolationLine,
-)
+from contractlog.contracts.audit.report import FORMAT, AuditReport, TopicPart, ViolatingRecord, ViolationLine
+from contractlog.contracts.lineage.edges import LineageEdge
 
 __all__ = ["REPORT_VALIDATOR", "edge", "example", "flights", "part", "report", "traced_edge", "violation"]
 

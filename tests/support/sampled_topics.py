@@ -11,8 +11,8 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from contractlog.contracts.audit.mergeable_state import AuditState
-from contractlog.contracts.audit.report import LineageEdge
 from contractlog.contracts.audit.value_samples import FieldSample, make_design, merge_samples
+from contractlog.contracts.lineage.edges import LineageEdge
 from contractlog.spark_validation.lineage.sampling import sample_fields
 
 __all__ = ["Column", "Record", "format_edges", "sample_topics"]

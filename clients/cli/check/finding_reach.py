@@ -14,7 +14,7 @@ from contractlog.compatibility.errors import UsageError
 from contractlog.compatibility.located_finding import LocatedFinding
 from contractlog.compatibility.name_lists import list_first
 from contractlog.compatibility.terminal_text import shell_command
-from contractlog.contracts.audit.lineage_reach import ReachedField
+from contractlog.contracts.lineage.lineage_reach import ReachedField
 
 __all__ = ["FindingReach", "ReachCheck", "list_reaches"]
 

@@ -16,7 +16,8 @@ from contractlog.clients.cli.verb_parser import suggest_name
 from contractlog.compatibility.errors import UsageError
 from contractlog.compatibility.identifiers import Subject
 from contractlog.compatibility.name_lists import list_first
-from contractlog.contracts.audit.lineage_reach import ReachedField, find_reached_fields, is_same_value
+from contractlog.contracts.lineage.field_paths import is_same_value
+from contractlog.contracts.lineage.lineage_reach import ReachedField, find_reached_fields
 
 __all__ = ["ChangedField", "find_changed_field", "find_reach", "find_topics"]
 

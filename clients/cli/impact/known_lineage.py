@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 
-from contractlog.contracts.audit.report import LineageEdge
+from contractlog.contracts.lineage.edges import LineageEdge
 
 __all__ = ["KnownLineage"]
 

@@ -22,7 +22,7 @@ from contractlog.clients.cli.published_lineage import (
 )
 from contractlog.clients.functions_by_name import import_function
 from contractlog.compatibility.errors import UsageError
-from contractlog.contracts.audit.report import LineageEdge
+from contractlog.contracts.lineage.edges import LineageEdge
 
 __all__ = ["load_lineage", "read_lineage_file"]
 

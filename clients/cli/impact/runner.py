@@ -11,9 +11,9 @@ from contractlog.clients.cli.exit_codes import CLEAN
 from contractlog.clients.cli.impact.changed_field import ChangedField, find_changed_field, find_reach
 from contractlog.clients.cli.impact.lineage_sources import load_lineage
 from contractlog.clients.cli.output import count_noun, print_json, print_message, print_result, print_table
-from contractlog.clients.cli.published_lineage import GRAPH_BOUNDS
 from contractlog.clients.functions_by_name import import_function
-from contractlog.contracts.audit.lineage_reach import ReachedField
+from contractlog.contracts.lineage.graph_bounds import GRAPH_BOUNDS
+from contractlog.contracts.lineage.lineage_reach import ReachedField
 
 __all__ = ["run"]
 

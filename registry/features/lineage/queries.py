@@ -15,7 +15,7 @@ from typing import Any, Final, cast
 from sqlalchemy import ColumnElement, Row, and_, bindparam, delete, func, insert, or_, select, union, update
 
 from contractlog.compatibility.errors import TooManyEdges
-from contractlog.contracts.audit.report import Evidence
+from contractlog.contracts.lineage.edges import Evidence
 from contractlog.contracts.lineage.statements import (
     EdgeDetails,
     FieldPair,

@@ -1,4 +1,4 @@
-"""Routes of lineage."""
+"""HTTP routes to publish lineage, list edges and walk around a topic."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from contractlog.compatibility.errors import (
     TooManyEdges,
     Unprocessable,
 )
-from contractlog.contracts.audit.report import Evidence
 from contractlog.contracts.audit.time_text import parse_timestamp
-from contractlog.contracts.lineage.statements import EVIDENCE
+from contractlog.contracts.lineage.edges import EVIDENCE, Evidence
+from contractlog.contracts.lineage.graph_bounds import MAX_DEPTH
 from contractlog.registry.features.lineage.bodies import (
     LineageEdgeBody,
     LineageEdgesBody,
@@ -27,7 +27,7 @@ from contractlog.registry.features.lineage.bodies import (
     LineageReceiptBody,
 )
 from contractlog.registry.features.lineage.queries import EdgeFilter
-from contractlog.registry.features.lineage.service import MAX_DEPTH, MAX_LISTED, FlowDirection, LineageQuery
+from contractlog.registry.features.lineage.service import MAX_LISTED, FlowDirection, LineageQuery
 from contractlog.registry.http.api_response import ApiResponse
 from contractlog.registry.http.extension_parameters import (
     MAX_INTEGER,

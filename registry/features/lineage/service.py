@@ -2,21 +2,22 @@
 
 An edge is shown to callers who may read both of its ends, and published by callers who may write its target. The
 permissions on a topic are those on the subject of its values, whatever its cluster. A dataset that is no topic has the
-permissions on the subject ``namespace/name``, which need not exist: `postgres://shop/*` is a pattern for some.
+permissions on the subject ``namespace/name``, which need not exist: `postgres://shop/*` matches all tables of a
+database.
 """
 
 from __future__ import annotations
 
 import asyncio
-import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from itertools import islice
 from typing import Final
 
 from contractlog.compatibility.errors import InvalidLineage
 from contractlog.compatibility.identifiers import DEFAULT_CONTEXT, Subject
+from contractlog.contracts.lineage.field_paths import FieldSet
+from contractlog.contracts.lineage.graph_bounds import MAX_GRAPH_EDGES, MAX_NODES
 from contractlog.contracts.lineage.openlineage import parse_event
 from contractlog.contracts.lineage.statements import LineageDataset, LineageStatement
 from contractlog.registry.access.current_caller import current_permissions, may_read
@@ -28,7 +29,6 @@ from contractlog.registry.storage.snapshot import Snapshot
 from contractlog.registry.storage.transaction import Transaction
 
 __all__ = [
-    "MAX_DEPTH",
     "MAX_LISTED",
     "EdgePage",
     "FlowDirection",
@@ -38,16 +38,11 @@ __all__ = [
     "LineageService",
 ]
 
-MAX_DEPTH: Final = 16  #: steps from the topic
 MAX_LISTED: Final = 1_000  #: edges of a page
 _MAX_EVENTS: Final = 1_000  #: of a request
 _MAX_STATED: Final = 10_000  #: edges of a request
-_MAX_NODES: Final = 1_000
-_MAX_EDGES: Final = 10_000
 _MAX_ROWS: Final = 20_000  #: edges that one step, or one page, reads from the database
 _CHUNK: Final = 1_000
-_MAX_NESTING: Final = 32
-_SEPARATOR: Final = re.compile(r"[.\[{]")
 
 
 class FlowDirection(StrEnum):
@@ -223,7 +218,7 @@ class _Walk:
             for dataset, path in frontier:
                 paths.setdefault(dataset, []).append(path)
             frontier = set()
-            fields = {dataset: _FieldSet(each) for dataset, each in paths.items()}
+            fields = {dataset: FieldSet(each) for dataset, each in paths.items()}
             rows = list(find(self.snapshot, sorted(fields), self.query.selection, _MAX_ROWS))
             self.graph.truncated |= len(rows) >= _MAX_ROWS
             for edge in filter(_may_see, rows):
@@ -237,7 +232,7 @@ class _Walk:
             if not frontier:
                 return
 
-    def _steps(self, edge: StoredEdge, fields: Mapping[LineageDataset, _FieldSet]) -> Iterator[_Step]:
+    def _steps(self, edge: StoredEdge, fields: Mapping[LineageDataset, FieldSet]) -> Iterator[_Step]:
         """Yield the ways to follow an edge from the fields that were reached: without direction, both."""
         source, target = (edge.pair.source, edge.pair.source_field), (edge.target, edge.pair.target_field)
         pairs = [(target, source)] if self.upstream else [(source, target)]
@@ -252,7 +247,7 @@ class _Walk:
         graph = self.graph
         is_known = edge.sequence in graph.edges
         added = {end for end in (step.near, step.far) if end not in graph.distance}
-        too_many = len(graph.edges) >= _MAX_EDGES or len(graph.distance) + len(added) > _MAX_NODES
+        too_many = len(graph.edges) >= MAX_GRAPH_EDGES or len(graph.distance) + len(added) > MAX_NODES
         if not is_known and (distance > self.query.depth or too_many):
             graph.truncated = True
             return False
@@ -261,27 +256,3 @@ class _Walk:
         graph.distance.setdefault(step.near, sign * (distance - 1))
         graph.distance.setdefault(step.far, sign * distance)
         return distance <= self.query.depth
-
-
-class _FieldSet:
-    """Paths of fields of a dataset; an empty one is the whole dataset.
-
-    >>> fields = _FieldSet(["customer.id", "legs", "notes{}"])
-    >>> [fields.overlaps(path) for path in ("customer", "customer.name", "legs[].carrier", "legs2", "", "notes")]
-    [True, False, True, False, True, True]
-    """
-
-    def __init__(self, paths: Iterable[str]) -> None:
-        self._paths = set(paths)
-        self._ancestors = {ancestor for path in self._paths for ancestor in _list_ancestors(path)}
-
-    def overlaps(self, path: str) -> bool:
-        """Return whether a path is equal to one of the set, inside it, or contains it."""
-        if not path or "" in self._paths:
-            return bool(self._paths)
-        return path in self._paths or path in self._ancestors or not self._paths.isdisjoint(_list_ancestors(path))
-
-
-def _list_ancestors(path: str) -> Iterator[str]:
-    """Yield the fields that contain a field, outermost first; those of very deep ones are left out."""
-    return (path[: match.start()] for match in islice(_SEPARATOR.finditer(path), _MAX_NESTING))

@@ -9,8 +9,7 @@ from typing import Final
 
 from markupsafe import Markup
 
-from contractlog.contracts.audit.report import LineageEdge
-from contractlog.spark_validation.lineage.traced_output import is_traced
+from contractlog.contracts.lineage.edges import LineageEdge, is_directed, is_traced
 from contractlog.spark_validation.report.charts.svg import document, element, text
 from contractlog.spark_validation.report.formatters import format_plural, shorten_middle
 
@@ -81,7 +80,7 @@ def _draw_edge(source: tuple[float, float], target: tuple[float, float], edges: 
     middle = (x1 + x2) / 2
     support = max(edge["support"] for edge in edges)
     width = 1.5 + log10(max(support, 1))
-    direction = "" if any(edge.get("direction") != "unknown" for edge in edges) else ", direction unknown"
+    direction = "" if any(map(is_directed, edges)) else ", direction unknown"
     fields = sum(not is_traced(edge) for edge in edges)
     label = format_plural(fields, "field") if fields else "traced"  # short, since it is between boxes
     traced = ", traced in headers" if fields < len(edges) else ""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from contractlog.contracts.audit.report import Evidence, LineageEdge
+from contractlog.contracts.lineage.edges import Evidence, LineageEdge, is_directed
 from contractlog.spark_validation.lineage.edge_output import METHOD_LABELS
 from contractlog.spark_validation.report.formatters import format_count, format_duration, format_plural, format_time
 from contractlog.spark_validation.report.lineage_page.topic_graph import TopicLink
@@ -44,7 +44,7 @@ def describe_lag(edge: LineageEdge) -> str:
     if quantiles:
         low, median, high = (format_duration(quantiles[name]) for name in ("p05", "p50", "p95"))
         return f"median {median}; 5 % within {low}, 95 % within {high}"
-    if edge["lag_ms"] is None or edge.get("direction") == "unknown":
+    if edge["lag_ms"] is None or not is_directed(edge):
         return ""
     return f"median {format_duration(edge['lag_ms'])}"
 

@@ -10,13 +10,13 @@ from typing import Any, Final
 from jinja2 import Environment
 from markupsafe import Markup
 
-from contractlog.contracts.audit.report import LineageEdge
+from contractlog.contracts.lineage.edges import EVIDENCE, LineageEdge
 from contractlog.spark_validation.lineage.edge_output import LIMITS_NOTE
 from contractlog.spark_validation.report import formatters
 from contractlog.spark_validation.report.lineage_page import edge_sentences, layout, svg_picture
 from contractlog.spark_validation.report.lineage_page.box_labels import shorten_label
 from contractlog.spark_validation.report.lineage_page.layers import Edge, LayeredGraph
-from contractlog.spark_validation.report.lineage_page.topic_graph import EVIDENCE_KINDS, TopicLink, link_topics
+from contractlog.spark_validation.report.lineage_page.topic_graph import TopicLink, link_topics
 from contractlog.spark_validation.report.lineage_page.topic_groups import TopicGroup, group_topics
 from contractlog.spark_validation.report.page_assets import (
     embed_json,
@@ -91,7 +91,7 @@ def _render_page(edges: Sequence[LineageEdge], topics: Sequence[str], max_fields
             answer=_describe_lineage(links, flat) if links or not every else "Fields were made from others of a topic.",
             picture=picture,
             bounds=" ".join(f"{number:.1f}" for number in bounds),
-            kinds=[kind for kind in EVIDENCE_KINDS if any(link.evidence == kind for link in links)],
+            kinds=[kind for kind in EVIDENCE if any(link.evidence == kind for link in links)],
             labels=edge_sentences.EVIDENCE_LABELS,
             undirected=any(not link.directed for link in links),
             links=links,

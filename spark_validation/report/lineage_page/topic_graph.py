@@ -8,11 +8,10 @@ from dataclasses import dataclass
 from math import log10
 from typing import Final
 
-from contractlog.contracts.audit.report import Evidence, LineageEdge
+from contractlog.contracts.lineage.edges import Evidence, LineageEdge, is_directed, read_evidence
 
-__all__ = ["EVIDENCE_KINDS", "TopicLink", "link_topics"]
+__all__ = ["TopicLink", "link_topics"]
 
-EVIDENCE_KINDS: Final[tuple[Evidence, ...]] = ("declared", "traced", "values")
 _MIN_WIDTH: Final = 1.0
 _MAX_WIDTH: Final = 6.0
 _TENFOLD: Final = 0.8  #: pixels for each tenfold support
@@ -44,7 +43,7 @@ def link_topics(edges: Sequence[LineageEdge]) -> list[TopicLink]:
     merged: dict[tuple[str, str, Evidence, bool], list[LineageEdge]] = defaultdict(list)
     for edge in edges:
         source, target = edge["from"]["topic"], edge["to"]["topic"]
-        merged[source, target, edge.get("evidence", "values"), edge.get("direction") != "unknown"].append(edge)
+        merged[source, target, read_evidence(edge), is_directed(edge)].append(edge)
     return [
         TopicLink(*key, tuple(sorted(group, key=lambda edge: (edge["to"]["field"], edge["from"]["field"]))))
         for key, group in sorted(merged.items())

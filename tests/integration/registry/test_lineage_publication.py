@@ -17,7 +17,7 @@ from requests import HTTPError
 
 from contractlog.clients import Registry
 from contractlog.clients.cli.main import main
-from contractlog.contracts.audit.report import LineageEdge
+from contractlog.contracts.lineage.edges import LineageEdge
 from contractlog.registry.access.passwords import HashedPassword
 from contractlog.registry.access.users_file_editor import format_entry
 from contractlog.spark_validation.jobs.lineage_publication import publish_report_lineage

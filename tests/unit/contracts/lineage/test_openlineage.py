@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from contractlog.compatibility.errors import InvalidLineage
-from contractlog.contracts.audit.report import LineageEdge
 from contractlog.contracts.lineage import openlineage
+from contractlog.contracts.lineage.edges import LineageEdge
 from contractlog.contracts.lineage.openlineage import parse_event
 from contractlog.spark_validation.lineage.edge_output import build_events
 

@@ -19,7 +19,7 @@ from openlineage.client.event_v2 import (
 from openlineage.client.facet_v2 import column_lineage_dataset, lineage
 from openlineage.client.serde import Serde
 
-from contractlog.contracts.audit.report import LineageEdge
+from contractlog.contracts.lineage.edges import LineageEdge
 from contractlog.spark_validation.lineage.edge_output import build_events
 
 from support.lineage_events import KAFKA, PRODUCER, RUN, report_edges, stated_edges

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from contractlog.compatibility.errors import InvalidLineage
-from contractlog.contracts.audit.report import LineageEdge
+from contractlog.contracts.lineage.edges import LineageEdge
 from contractlog.contracts.lineage.published_edges import parse_published_edge
 
 from support.lineage_events import KAFKA

@@ -12,7 +12,7 @@ import pytest
 from contractlog.clients.cli.main import main
 from contractlog.contracts.audit.mergeable_state import AuditState, Coverage
 from contractlog.contracts.audit.record_origins import OriginCounts, OriginKey, OriginPosition, TopicOrigins
-from contractlog.contracts.audit.report import LineageEdge
+from contractlog.contracts.lineage.edges import LineageEdge
 from contractlog.spark_validation.jobs.lineage_publication import _split_batches
 from contractlog.spark_validation.state_files import read_state, write_state
 

@@ -14,7 +14,7 @@ import pytest
 
 from contractlog.clients import Registry
 from contractlog.clients.cli import exit_codes
-from contractlog.contracts.audit.report import LineageEdge
+from contractlog.contracts.lineage.edges import LineageEdge
 from contractlog.registry.testing import Registries
 from contractlog.spark_validation.jobs import registry_lineage
 from contractlog.spark_validation.lineage.edge_output import build_events

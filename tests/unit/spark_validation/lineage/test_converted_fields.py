@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from contractlog.contracts.audit.report import LineageEdge
+from contractlog.contracts.lineage.edges import LineageEdge
 from contractlog.spark_validation.lineage.inference import infer_edges
 
 from support.sampled_topics import Record, sample_topics

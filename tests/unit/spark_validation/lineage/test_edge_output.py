@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from contractlog.contracts.audit.report import LineageEdge
 from contractlog.contracts.lineage.details_facet import DETAILS_FACET
+from contractlog.contracts.lineage.edges import LineageEdge
 from contractlog.spark_validation.lineage.edge_output import (
     EVENT_SCHEMA,
     FACET_SCHEMA,

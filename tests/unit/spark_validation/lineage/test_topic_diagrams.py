@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from contractlog.contracts.audit.report import LineageEdge
+from contractlog.contracts.lineage.edges import LineageEdge
 from contractlog.spark_validation.lineage.topic_diagrams import format_dot, format_mermaid, format_trees
 
 from support.reports import edge, traced_edge

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from contractlog.spark_validation.lineage.traced_output import format_traced_edges, is_traced
+from contractlog.contracts.lineage.edges import is_traced
+from contractlog.spark_validation.lineage.traced_output import format_traced_edges
 
 from support.reports import edge, traced_edge
 

@@ -18,7 +18,7 @@ from contractlog.contracts.audit.record_origins import (
     TopicOrigins,
     TracedRecord,
 )
-from contractlog.contracts.audit.report import LineageEdge
+from contractlog.contracts.lineage.edges import LineageEdge
 from contractlog.spark_validation.lineage.traced_sources import find_traced_edges
 from contractlog.spark_validation.profiles.field_profiler import make_histogram
 

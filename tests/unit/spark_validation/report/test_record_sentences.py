@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from contractlog.contracts.audit.report import KeyStatistics, RecordPosition
+from contractlog.contracts.audit.record_position import RecordPosition
+from contractlog.contracts.audit.report import KeyStatistics
 from contractlog.spark_validation.report.record_sentences import describe_records
 
 from support.reports import part

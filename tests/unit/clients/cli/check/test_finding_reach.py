@@ -9,7 +9,7 @@ import pytest
 
 from contractlog.clients.cli import exit_codes
 from contractlog.clients.cli.main import main
-from contractlog.contracts.audit.report import LineageEdge
+from contractlog.contracts.lineage.edges import LineageEdge
 
 from support.lineage_estates import make_edge
 

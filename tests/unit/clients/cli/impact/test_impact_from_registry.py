@@ -126,7 +126,7 @@ def test_a_time_must_be_one_and_is_of_the_registry(published: Registry, run: Run
 
 
 def test_what_bounds_leave_out_is_said(published: Registry, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(service, "_MAX_NODES", 2)
+    monkeypatch.setattr(service, "MAX_NODES", 2)
     ran = run("impact", "orders")
     assert (ran.code, "more is reached than listed" in ran.err) == (exit_codes.CLEAN, True)
     assert run("impact", "orders", "--format", "json").body["truncated"] is True
@@ -136,7 +136,7 @@ def test_a_step_is_not_cut_by_its_depth_but_by_bounds(published: Registry, monke
     assert published.lineage("orders", depth=1)["truncated"]
     assert not reads.read_topic_lineage(published, "orders", depth=1).truncated
     assert not reads.read_topic_lineage(published, "orders").truncated
-    monkeypatch.setattr(reads, "_MAX_GRAPH_EDGES", 3)
+    monkeypatch.setattr(reads, "MAX_GRAPH_EDGES", 3)
     assert reads.read_topic_lineage(published, "orders", depth=1).truncated
 
 

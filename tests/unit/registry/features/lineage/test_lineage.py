@@ -11,7 +11,7 @@ from typing import Any
 import httpx2
 import pytest
 
-from contractlog.contracts.audit.report import LineageEdge
+from contractlog.contracts.lineage.edges import LineageEdge
 from contractlog.registry.access.passwords import HashedPassword
 from contractlog.registry.access.users_file_editor import format_entry
 from contractlog.registry.features.lineage import service
@@ -138,7 +138,7 @@ def test_cycles_end(node: httpx2.Client) -> None:
 
 def test_the_number_of_nodes_and_edges_is_limited(node: httpx2.Client, monkeypatch: pytest.MonkeyPatch) -> None:
     post(node, job_event(inputs=[dataset(f"s{number}") for number in range(20)], outputs=[dataset("t")]))
-    for name in ("_MAX_NODES", "_MAX_EDGES", "_MAX_ROWS"):
+    for name in ("MAX_NODES", "MAX_GRAPH_EDGES", "_MAX_ROWS"):
         with monkeypatch.context() as patch:
             patch.setattr(service, name, 10)
             walked = graph(node, "t")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from contractlog.compatibility.errors import TooManyEdges
-from contractlog.contracts.audit.report import Evidence
+from contractlog.contracts.lineage.edges import Evidence
 from contractlog.contracts.lineage.statements import EdgeDetails, FieldPair, LineageDataset, LineageStatement
 from contractlog.registry.features.lineage import queries
 from contractlog.registry.features.lineage.queries import (

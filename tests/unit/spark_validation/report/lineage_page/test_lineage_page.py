@@ -8,7 +8,7 @@ from random import Random
 
 import pytest
 
-from contractlog.contracts.audit.report import LineageEdge
+from contractlog.contracts.lineage.edges import LineageEdge
 from contractlog.spark_validation.report.lineage_page.page import MAX_BYTES, render_lineage
 
 from support.lineage_estates import make_edge, make_estate

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contractlog.contracts.audit.lineage_reach import find_reached_fields
+from contractlog.contracts.lineage.lineage_reach import find_reached_fields
 
 from support.lineage_estates import make_edge
 

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any
 
-from contractlog.contracts.audit.report import LineageEdge, LineageField
+from contractlog.contracts.lineage.edges import LineageEdge, LineageField, is_directed, read_evidence
+from contractlog.contracts.lineage.field_paths import is_same_value
 
-__all__ = ["ReachedField", "find_reached_fields", "is_same_value"]
-
-_NESTING: Final = (".", "[", "{")  #: begin the rest of the path of a value that is in another one
+__all__ = ["ReachedField", "find_reached_fields"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,12 +26,12 @@ class ReachedField:
     @property
     def directed(self) -> bool:
         """False if the edge has no known direction, so that the change may not reach the field."""
-        return self.edge.get("direction") != "unknown"
+        return is_directed(self.edge)
 
     @property
     def evidence(self) -> str:
         """The kind of evidence of the edge."""
-        return self.edge.get("evidence", "values")
+        return read_evidence(self.edge)
 
     def body(self) -> dict[str, Any]:
         """Return the JSON object."""
@@ -43,22 +42,10 @@ class ReachedField:
             "from": dict(self.source),
             "method": self.edge["method"],
             "evidence": self.evidence,
-            "direction": self.edge.get("direction", "known"),
+            "direction": "known" if self.directed else "unknown",
             "score": self.edge["score"],
             "support": self.edge["support"],
         }
-
-
-def is_same_value(field: str, other: str) -> bool:
-    """Return whether two paths are of one value, or one of them is of a value in the other.
-
-    >>> is_same_value("legs", "legs[].carrier"), is_same_value("legs[].carrier", "legs[].flight")
-    (True, False)
-    >>> is_same_value("leg", "legs"), is_same_value("", "legs")
-    (False, True)
-    """
-    short, long = sorted((field, other), key=len)
-    return not short or short == long or (long.startswith(short) and long[len(short)] in _NESTING)
 
 
 def find_reached_fields(edges: Iterable[LineageEdge], topic: str, field: str) -> list[ReachedField]:
@@ -75,7 +62,7 @@ def find_reached_fields(edges: Iterable[LineageEdge], topic: str, field: str) ->
     steps: dict[str, list[tuple[LineageField, LineageField, LineageEdge]]] = defaultdict(list)
     for edge in edges:
         steps[edge["from"]["topic"]].append((edge["from"], edge["to"], edge))
-        if edge.get("direction") == "unknown":
+        if not is_directed(edge):
             steps[edge["to"]["topic"]].append((edge["to"], edge["from"], edge))
     reached: dict[tuple[str, str], ReachedField] = {}
     wave: Sequence[tuple[str, str]] = [(topic, field)]
