@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, Final
 
 from contractlog.clients.calls.config_and_mode import Config
@@ -17,8 +18,10 @@ from contractlog.clients.cli.operations.setting_scopes import (
     describe_source,
     distinguishes_inherited,
     fetch_sources,
+    find_deciding_scope,
     list_scopes,
     read_own_setting,
+    read_own_settings,
     report_change,
     select_scope,
 )
@@ -119,13 +122,14 @@ def _find_sources(registry: Registry, scope: str | None, effective: dict[str, An
     fetched = fetch_sources(registry, scope)
     if fetched is not None:
         return _name_sources(fetched, effective)
-    layers = []
-    for name in list_scopes(scope):
-        own = read_own_setting(lambda name=name: registry.config(name, inherited=False), name)  # type: ignore[misc]
-        layers.append((describe_scope(name), {} if own is None else _listed_members(own)))
-    sources = {}
-    for member, value in effective.items():
-        sources[member] = next((name for name, own in layers if own.get(member) == value), DEFAULT_SOURCE)
+    layers = [
+        (name, {} if own is None else _listed_members(own))
+        for name, own in read_own_settings(scope, partial(registry.config, inherited=False))
+    ]
+    sources = {
+        member: find_deciding_scope(((name, own.get(member)) for name, own in layers), value)
+        for member, value in effective.items()
+    }
     if sources.get(_LEVEL) == describe_scope(None):  # the server adds its default there
         sources[_LEVEL] = _GLOBAL_OR_DEFAULT
     level, nearest = effective.get(_LEVEL), layers[0][1]
@@ -137,7 +141,7 @@ def _find_sources(registry: Registry, scope: str | None, effective: dict[str, An
         # The server adds the level in force to a config without one, so an equal one may be inherited.
         inherited = registry.config(list_scopes(scope)[1]).level
         if inherited == level:
-            above = next((name for name, own in layers[1:] if own.get(_LEVEL) == level), DEFAULT_SOURCE)
+            above = find_deciding_scope(((name, own.get(_LEVEL)) for name, own in layers[1:]), level)
             above = _GLOBAL_OR_DEFAULT if above == describe_scope(None) else above
             sources[_LEVEL] = f"{layers[0][0]}, else {above}"
     return sources

@@ -15,8 +15,10 @@ from contractlog.clients.cli.operations.setting_scopes import (
     describe_source,
     distinguishes_inherited,
     fetch_sources,
+    find_deciding_scope,
     list_scopes,
     read_own_setting,
+    read_own_settings,
     report_change,
     select_scope,
 )
@@ -60,12 +62,8 @@ def _get_mode(registry: Registry, options: Namespace) -> int:
 
 def _find_source(registry: Registry, scope: str | None, effective: Mode) -> str:
     """Return where the mode in force comes from, as far as the reference's API shows it."""
-    source = DEFAULT_SOURCE
+    source = find_deciding_scope(read_own_settings(scope, partial(registry.mode, inherited=False)), effective)
     chain = list_scopes(scope)
-    for name in chain:
-        if read_own_setting(lambda name=name: registry.mode(name, inherited=False), name) == effective:  # type: ignore[misc]
-            source = describe_scope(name)
-            break
     if (
         scope is not None
         and source == describe_scope(scope)

@@ -6,7 +6,8 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser, ArgumentTypeError, Namespace, RawDescriptionHelpFormatter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from typing import Any, Final, TypeVar
 from uuid import uuid4
 
@@ -28,8 +29,10 @@ __all__ = [
     "describe_source",
     "distinguishes_inherited",
     "fetch_sources",
+    "find_deciding_scope",
     "list_scopes",
     "read_own_setting",
+    "read_own_settings",
     "report_change",
     "select_scope",
 ]
@@ -116,6 +119,17 @@ def read_own_setting(read: Callable[[], T], scope: str | None) -> T | None:
     except Forbidden:
         print_message(f"no permission to read the settings of {describe_scope(scope)}: some may come from there")
         return None
+
+
+def read_own_settings(scope: str | None, read: Callable[[str | None], T]) -> Iterator[tuple[str, T | None]]:
+    """Yield each scope that a setting may come from, nearest first, with what is set for it itself."""
+    for name in list_scopes(scope):
+        yield describe_scope(name), read_own_setting(partial(read, name), name)
+
+
+def find_deciding_scope(own_values: Iterable[tuple[str, object]], value: object) -> str:
+    """Return the nearest scope whose own value is the one in force, or the server's default."""
+    return next((name for name, own in own_values if own == value), DEFAULT_SOURCE)
 
 
 def distinguishes_inherited(registry: Registry) -> bool:
