@@ -21,7 +21,8 @@ from contractlog.compatibility.compatibility_policy import Policy
 from contractlog.compatibility.errors import RegistryError
 from contractlog.compatibility.level import Level
 from contractlog.compatibility.schema import RegisteredSchema, SchemaDraft
-from contractlog.contracts.audit.report import Evidence, Part, PublishedAudit, TopicPart
+from contractlog.contracts.audit.report import Part, PublishedAudit, TopicPart
+from contractlog.contracts.lineage.edges import Evidence
 
 __all__ = [
     "changes",

@@ -20,6 +20,7 @@ from contractlog.compatibility.terminal_text import escape_json_line, escape_lin
 
 __all__ = [
     "Tone",
+    "align_columns",
     "apply_output_options",
     "continue_without_reader",
     "count_noun",
@@ -137,9 +138,28 @@ def table_lines(header: Sequence[str], rows: Iterable[Sequence[object]]) -> list
     if not values:
         return []
     texts = [[_format_cell(cell) for cell in row] for row in values]
-    widths = [max(map(_display_width, column)) for column in zip(header, *texts, strict=True)]
     right = [all(isinstance(cell, int | None) for cell in column) for column in zip(*values, strict=True)]
-    return ["  ".join(map(_pad_cell, line, widths, right)).rstrip() for line in (header, *texts)]
+    return align_columns((header, *texts), right)
+
+
+def align_columns(lines: Sequence[Sequence[str]], right: Sequence[bool] = ()) -> list[str]:
+    """Return lines of cells with aligned columns; empty columns are left out.
+
+    Widths are those on a terminal, where some characters take two columns.
+
+    Args:
+        lines: the cells of each line, without characters that a terminal interprets.
+        right: whether each column is aligned to the right; empty: none is.
+
+    >>> align_columns([("線路", "", "a"), ("orders", "", "b")])
+    ['線路    a', 'orders  b']
+    """
+    widths = [max(map(_display_width, column)) for column in zip(*lines, strict=True)]
+    columns = [(width, is_right) for width, is_right in zip(widths, right or [False] * len(widths), strict=True)]
+    return [
+        "  ".join(_pad_cell(cell, *column) for cell, column in zip(line, columns, strict=True) if column[0]).rstrip()
+        for line in lines
+    ]
 
 
 def _format_cell(cell: object) -> str:

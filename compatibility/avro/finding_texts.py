@@ -1,4 +1,4 @@
-"""Texts of the findings of checks of readability: description, the reference's message, a fix for either side."""
+"""Texts of findings of readability: description, the reference's message, a fix for either side."""
 
 from __future__ import annotations
 

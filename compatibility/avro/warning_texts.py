@@ -1,4 +1,4 @@
-"""Texts of the findings of checks for risky changes: description, message, and a fix for either side."""
+"""Texts of findings of risky changes: description, message, and a fix for either side."""
 
 from __future__ import annotations
 

@@ -44,7 +44,7 @@ class Previous:
 
 @dataclass
 class ReportedChanges:
-    """Findings beyond the level, of the files so far: a change of a shared type is reported in its file only."""
+    """Findings of the files so far: a change of a shared type is reported in its file only."""
 
     _changes: set[tuple[str, str, str]] = field(default_factory=set)  #: subject, check, pointer
 
