@@ -38,7 +38,7 @@ _MAX_TEXT: Final = 2_000
 class DetailsFacet:
     """Kinds of evidence that an event covers, and the details of each edge by evidence."""
 
-    covered: tuple[Evidence, ...]  #: what the event says about them is complete, also if they have no edges
+    covered: tuple[Evidence, ...]  #: the event is complete for these kinds, even those without edges
     edges: Mapping[FieldPair, list[tuple[Evidence, EdgeDetails]]] = field(default_factory=dict)
 
 

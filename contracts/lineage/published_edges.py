@@ -1,4 +1,4 @@
-"""Edges that a registry stores, as reports have edges, with their origin and their life."""
+"""Edges stored by a registry, in the form that reports use, with origin and lifetime."""
 
 from __future__ import annotations
 

@@ -65,7 +65,7 @@ class Transformation(TypedDict, total=False):
 
 
 class EdgeDetails(TypedDict, total=False):
-    """Facts about an edge beside its fields and its evidence; of a declared one, often none."""
+    """Facts about an edge beside its fields and its evidence; a declared edge often has none."""
 
     direction: EdgeDirection
     method: str

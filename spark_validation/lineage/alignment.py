@@ -77,8 +77,8 @@ class Agreement:
 def align_rows(source: SampledField, target: SampledField) -> Alignment:
     """Return the pairs of rows with equal values in two fields.
 
-    If the source sampled only some occurrences of a value, these are all of the sampled days except perhaps the last. A
-    counterpart is then looked up on the same day only, and not after the last sampled occurrence.
+    If only some occurrences of a value were sampled, they cover whole days, except perhaps the last one; counterparts
+    are then searched on the same day only, and not after the last sampled occurrence.
     """
     indexes, shared = find_values(source, target)
     whole = shared & source.whole[indexes]

@@ -21,11 +21,11 @@ __all__ = ["CombinedFields", "align_by_two_fields"]
 
 TIMES: Final = (-2, -1)  #: instead of a source field: the time of the record in milliseconds or microseconds
 MIN_TIMES: Final = 0.1  #: minimum share of a target field's values that are times of source records
-MAX_TIMES: Final = 300  #: values that are looked at to tell
+MAX_TIMES: Final = 300  #: values examined for this
 MAX_PAIRS: Final = 6  #: pairs of fields that are combined
-MIN_ROWS: Final = 20  #: minimum number of target rows whose source row was sampled if there is one
+MIN_ROWS: Final = 20  #: minimum number of target rows whose source row, if any, must be in the sample
 MIN_MATCHED: Final = 0.5  #: minimum share of these with a source row before
-MAX_CHANCE: Final = 0.2  #: maximum share of matches, per match, if the second value is that of another row
+MAX_CHANCE: Final = 0.2  #: maximum of matches with a wrong second value, as a share of the right ones
 MAX_LATER: Final = 0.05  #: maximum share of matches that are only later in the source
 MIN_UNIQUE: Final = 0.5  #: minimum number of combinations per source row
 MAX_COMBINATIONS: Final = 100  #: combinations of fields in memory
@@ -75,7 +75,7 @@ def align_by_two_fields(
 
     Values occur together by chance, too, so rows with the second value of another row must match far less often.
     """
-    # A sequence and a clock that run at the same rate are no evidence; the keys of sessions recur.
+    # Two counters that grow at the same rate match without being related; session keys are accepted because they recur.
     source = combined.source
     keys = [pair for pair in pairs[:MAX_PAIRS] if not source.fields[pair[0]].identifies_rows]
     times = [(time, field) for field in _time_fields(source, target) for time in TIMES] if keys else []

@@ -53,7 +53,7 @@ def build_edge(
         edge: the fields.
         direction: whether it is known which of both was first.
         description: the derivation in words; empty: that of the method.
-        timed: whether the times of both rows tell a lag; those of a table do not.
+        timed: whether the lag between both rows is meaningful; for a row of a table, it is not.
     """
     times = target.times[edge.rows.targets]
     lags = times - source.times[edge.rows.sources]

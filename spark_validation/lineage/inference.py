@@ -122,7 +122,8 @@ class _Estate:
 def _explain_fields(target: SampledTopic, estate: _Estate) -> list[LineageEdge]:
     """Return edges to the fields of a topic.
 
-    Copies of direct sources come first, or aggregates, then lookups, other copies, conversions and mappings.
+    Order: copies of direct sources or, if there are none, aggregates; then lookups, other copies, conversions and
+    mappings.
     """
     copies = estate.copies
     candidates = sorted(a for a, b in copies if b == target.name)
@@ -217,8 +218,8 @@ def _drop_ambiguous(pairs: Copies, originals: Mapping[str, str]) -> dict[tuple[s
 
     Two topics can each appear to be copied from the other if copied records retain their timestamps. Then only a
     direction in which nearly all target rows have a counterpart, and clearly more than in reverse, is retained: the
-    subset was made from the whole. Of two topics made from an unseen third, each is sometimes ahead, so neither
-    direction is retained.
+    subset was made from the whole. If both topics were made from a third that was not audited, each is sometimes
+    earlier, so neither direction is retained.
     """
     return {
         (a, b): copy
@@ -249,7 +250,7 @@ def _copy_edges(
     """Return the edges from the fewest candidates that explain the fields.
 
     Of candidates with clearly the most rows, the one that explains most fields is taken, and so on for the rest. Fields
-    that a table explains as well do not count: siblings have them, too.
+    that a lookup table explains equally well are ignored: other copies of the same source have them, too.
     """
     copies = estate.copies
     sources: dict[str, str] = {}

@@ -72,7 +72,7 @@ def find_mapped_fields(
 def _measure_dependency(determinants: Hashes, values: Hashes) -> tuple[float, int, int] | None:
     """Return how often equal determinants have equal values, the number of rows, and of determinants.
 
-    None: the values do not depend on the determinants, or too few rows tell.
+    None: the values do not depend on the determinants, or there are too few rows to decide.
     """
     distinct, firsts, groups = np.unique(determinants, return_index=True, return_inverse=True)
     recurring = np.ones(len(groups), bool)

@@ -19,17 +19,17 @@ from contractlog.spark_validation.lineage.sample_arrays import Integers, Sampled
 
 __all__ = ["nearest_sources"]
 
-MIN_MISSING: Final = 2  #: minimum number of a target's rows that a topic lacks, or has later, if it is no source of it
+MIN_MISSING: Final = 2  #: a topic that lacks this many rows of a target, or has them later, is no source
 MIN_MISSING_SHARE: Final = 0.003  #: the same as a share of the rows
-MIN_DROPPED: Final = 3.0  #: minimum number of rows dropped by a copy, and expected otherwise, whose absence counts
-MAX_DROPPED: Final = 0.2  #: maximum share of these in a target that was made from the copy
+MIN_DROPPED: Final = 3.0  #: rows that a copy dropped and a target of its source should have; fewer decide nothing
+MAX_DROPPED: Final = 0.2  #: a target with a larger share of these rows was not made from the copy
 MIN_ROWS: Final = 12  #: minimum number of rows whose delays are compared
 MIN_CORRELATION: Final = 0.15  #: of ranks of delays
 CERTAIN: Final = 3.0  #: standard deviations beyond chance
-MIN_EARLIER: Final = 3.0  #: minimum number of rows expected before those of the copy whose absence counts
-MAX_EARLIER: Final = 0.3  #: maximum share of these in a target that was made from the copy
+MIN_EARLIER: Final = 3.0  #: rows that a target of the source should have before the copy does; fewer decide nothing
+MAX_EARLIER: Final = 0.3  #: a target with a larger share of these rows was not made from the copy
 LATE: Final = 0.95  #: quantile of the target's delays above which a row of the copy is late
-MIN_LATE: Final = 3  #: minimum number of late rows from which only they decide
+MIN_LATE: Final = 3  #: with at least this many late rows, only they decide
 
 
 @dataclass(frozen=True, slots=True)

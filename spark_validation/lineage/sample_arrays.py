@@ -106,7 +106,7 @@ class SampledTopic:
     times: Integers  #: of each row
     time_cells: npt.NDArray[np.uint32]  #: as ``cells``, of each row's time as a number of milliseconds and microseconds
     distinct_times: npt.NDArray[np.uint32]  #: values of ``time_cells``, ascending
-    earlier: Integers  #: index of the previous row in time, by row; the first row has the second
+    earlier: Integers  #: index of the row before each row in time; for the first row, the second
     keys: frozenset[int]  #: hashes of the record keys' values
     positions: npt.NDArray[np.int64]  #: partition and offset of each row
     numbers: npt.NDArray[np.float64]  #: by row and field; NaN where the row has no number or none was sampled
@@ -119,7 +119,11 @@ class SampledTopic:
 
 
 def find_values(source: SampledField, target: SampledField) -> tuple[Integers, npt.NDArray[np.bool_]]:
-    """Return the index of each target value among the distinct values of a source, and if it is equal."""
+    """Find the target values among the distinct values of a source.
+
+    Returns:
+        For each target value, the index at which it is or would be among the source's values, and whether it is there.
+    """
     indexes = np.minimum(np.searchsorted(source.distinct, target.distinct), len(source.distinct) - 1)
     return indexes[target.groups], (source.distinct[indexes] == target.distinct)[target.groups]
 

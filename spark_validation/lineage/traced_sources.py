@@ -116,7 +116,7 @@ class _TraceSample:
     times: NDArray[np.int64]
     spans: Hashes
     positions: Sequence[RecordPosition]
-    bound: int  #: of all traces with at most this hash, the sample has those that are in the topic
+    bound: int  #: the sample is complete up to this hash
 
     @classmethod
     def of(cls, topic: str, traces: Mapping[int, TracedRecord]) -> _TraceSample:

@@ -114,7 +114,7 @@ class _Windows:
 
 
 def find_aggregate(source: SampledTopic, foreign: TargetKeys, pairs: Sequence[FieldPair]) -> Aggregate | None:
-    """Return the aggregate of a source that a target is, or None if it is none.
+    """Return how the target aggregates the source, or None if it does not.
 
     Args:
         source: the topic whose records may have been aggregated.
