@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from pathlib import Path
+from collections.abc import Mapping
 from typing import Any, Final
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from contractlog.contracts.audit.record_origins import (
     OriginCounts,
@@ -17,10 +15,10 @@ from contractlog.contracts.audit.record_origins import (
     TracedRecord,
 )
 from contractlog.spark_validation.profiles.profile_files import HISTOGRAM, make_histogram_row, parse_histogram_row
+from contractlog.spark_validation.topic_table import TopicTable
 
-__all__ = ["ORIGINS", "parse_origins", "write_origins"]
+__all__ = ["ORIGINS"]
 
-ORIGINS: Final = "origins.parquet"  #: since format 5
 _POSITION: Final = pa.struct(
     [
         pa.field("partition", pa.int32()),
@@ -46,33 +44,10 @@ _TRACE: Final = pa.struct(
         pa.field("span_hash", pa.uint64()),
     ]
 )
-_COLUMNS: Final[list[pa.Field[Any]]] = [
-    pa.field("topic", pa.string()),
-    pa.field("origins", pa.list_(_ORIGIN)),
-    pa.field("traces", pa.list_(_TRACE)),
-    pa.field("invalid", pa.int64()),
-]
-_SCHEMA: Final = pa.schema(_COLUMNS)
 
 
-def write_origins(origins: Mapping[str, TopicOrigins], folder: Path) -> None:
-    """Write the origins of topics into an existing folder."""
-    rows = [_make_row(topic, origins[topic]) for topic in sorted(origins)]
-    pq.write_table(pa.Table.from_pylist(rows, _SCHEMA), folder / ORIGINS, compression="zstd")
-
-
-def parse_origins(rows: Iterable[Mapping[str, Any]]) -> dict[str, TopicOrigins]:
-    """Return the origins of the rows of a table, by topic.
-
-    Raises:
-        LookupError, TypeError, ValueError: a row is not one that ``write_origins`` writes.
-    """
-    return {row["topic"]: _parse_row(row) for row in rows}
-
-
-def _make_row(topic: str, origins: TopicOrigins) -> dict[str, Any]:
+def _make_row(origins: TopicOrigins) -> dict[str, Any]:
     return {
-        "topic": topic,
         "origins": [_make_origin(key, counts) for key, counts in sorted(origins.origins.items())],
         "traces": [{"trace_hash": trace, **record._asdict()} for trace, record in sorted(origins.traces.items())],
         "invalid": origins.invalid,
@@ -105,3 +80,15 @@ def _parse_row(row: Mapping[str, Any]) -> TopicOrigins:
         each["trace_hash"]: TracedRecord(*(each[name] for name in TracedRecord._fields)) for each in row["traces"]
     }
     return TopicOrigins(origins, traces, row["invalid"])
+
+
+ORIGINS: Final[TopicTable[TopicOrigins]] = TopicTable(  # since format 5
+    "origins.parquet",
+    (
+        pa.field("origins", pa.list_(_ORIGIN)),
+        pa.field("traces", pa.list_(_TRACE)),
+        pa.field("invalid", pa.int64()),
+    ),
+    _make_row,
+    _parse_row,
+)

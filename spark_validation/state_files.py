@@ -26,9 +26,9 @@ from contractlog.contracts.audit.mergeable_state import (
 from contractlog.contracts.audit.outcomes import Outcome
 from contractlog.contracts.audit.producers import ProducerCounts, ProducerKey
 from contractlog.contracts.audit.value_samples import FieldSample, SampleDesign, SampledValue
-from contractlog.spark_validation.origin_files import ORIGINS, parse_origins, write_origins
+from contractlog.spark_validation.origin_files import ORIGINS
 from contractlog.spark_validation.profiles.profile_files import PROFILES, parse_profiles, write_profiles
-from contractlog.spark_validation.statistics_files import STATISTICS, parse_statistics, write_statistics
+from contractlog.spark_validation.statistics_files import STATISTICS
 
 __all__ = ["read_state", "read_values", "write_state", "write_values"]
 
@@ -253,21 +253,21 @@ def write_values(state: AuditState, folder: Path) -> None:
     """Write the parts of a state that may be large (samples, profiles, statistics, origins) into a folder."""
     _write_samples(state.samples, folder)
     write_profiles(state.profiles, folder)
-    write_statistics(state.statistics, folder)
-    write_origins(state.origins, folder)
+    STATISTICS.write(state.statistics, folder)
+    ORIGINS.write(state.origins, folder)
 
 
 def read_values(folder: Path) -> AuditState:
     """Read a state of samples, profiles, statistics and origins from a folder; empty if none were written."""
     profiles, statistics, origins = (
         _read_table(folder / name).to_pylist() if (folder / name).exists() else []
-        for name in (PROFILES, STATISTICS, ORIGINS)
+        for name in (PROFILES, STATISTICS.name, ORIGINS.name)
     )
     return AuditState(
         samples=_read_samples(folder),
         profiles=parse_profiles(profiles),
-        statistics=parse_statistics(statistics),
-        origins=parse_origins(origins),
+        statistics=STATISTICS.parse(statistics),
+        origins=ORIGINS.parse(origins),
     )
 
 

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from pathlib import Path
+from collections.abc import Mapping
 from typing import Any, Final
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from contractlog.contracts.audit.record_statistics import (
     KeyCounts,
@@ -18,10 +16,10 @@ from contractlog.contracts.audit.record_statistics import (
 )
 from contractlog.contracts.audit.report import PARTS
 from contractlog.spark_validation.profiles.profile_files import HISTOGRAM, make_histogram_row, parse_histogram_row
+from contractlog.spark_validation.topic_table import TopicTable
 
-__all__ = ["STATISTICS", "parse_statistics", "write_statistics"]
+__all__ = ["STATISTICS"]
 
-STATISTICS: Final = "statistics.parquet"  #: since format 4
 _SIZES: Final = pa.struct(
     [pa.field("histogram", HISTOGRAM), pa.field("total", pa.int64()), pa.field("largest", pa.int64())]
 )
@@ -40,36 +38,10 @@ _SAMPLED: Final = pa.struct(
 _RUN: Final = pa.struct(
     [pa.field("partition", pa.int32()), *(pa.field(name, pa.int64()) for name in TimestampRun._fields[1:])]
 )
-_COLUMNS: Final[list[pa.Field[Any]]] = [
-    pa.field("topic", pa.string()),
-    pa.field("records", pa.int64()),
-    pa.field("null_keys", pa.int64()),
-    *(pa.field(f"{part}_sizes", _SIZES) for part in PARTS),
-    pa.field("keys", pa.list_(_KEY)),
-    pa.field("sample", pa.list_(_SAMPLED)),
-    pa.field("runs", pa.list_(_RUN)),
-]
-_SCHEMA: Final = pa.schema(_COLUMNS)
 
 
-def write_statistics(statistics: Mapping[str, RecordStatistics], folder: Path) -> None:
-    """Write the statistics of topics into an existing folder."""
-    rows = [_make_row(topic, statistics[topic]) for topic in sorted(statistics)]
-    pq.write_table(pa.Table.from_pylist(rows, _SCHEMA), folder / STATISTICS, compression="zstd")
-
-
-def parse_statistics(rows: Iterable[Mapping[str, Any]]) -> dict[str, RecordStatistics]:
-    """Return the statistics of the rows of a table, by topic.
-
-    Raises:
-        LookupError, TypeError, ValueError: a row is not one that ``write_statistics`` writes.
-    """
-    return {row["topic"]: _parse_row(row) for row in rows}
-
-
-def _make_row(topic: str, statistics: RecordStatistics) -> dict[str, Any]:
+def _make_row(statistics: RecordStatistics) -> dict[str, Any]:
     return {
-        "topic": topic,
         "records": statistics.records,
         "null_keys": statistics.null_keys,
         **{f"{part}_sizes": _make_sizes(sizes) for part, sizes in statistics.sizes.items()},
@@ -108,3 +80,18 @@ def _parse_row(row: Mapping[str, Any]) -> RecordStatistics:
 
 def _parse_sizes(row: Mapping[str, Any]) -> SizeCounts:
     return SizeCounts(parse_histogram_row(row["histogram"]), row["total"], row["largest"])
+
+
+STATISTICS: Final[TopicTable[RecordStatistics]] = TopicTable(  # since format 4
+    "statistics.parquet",
+    (
+        pa.field("records", pa.int64()),
+        pa.field("null_keys", pa.int64()),
+        *(pa.field(f"{part}_sizes", _SIZES) for part in PARTS),
+        pa.field("keys", pa.list_(_KEY)),
+        pa.field("sample", pa.list_(_SAMPLED)),
+        pa.field("runs", pa.list_(_RUN)),
+    ),
+    _make_row,
+    _parse_row,
+)

@@ -29,6 +29,7 @@ __all__ = [
     "TypeName",
     "Union",
     "is_bytes_schema",
+    "is_null",
     "short_name",
 ]
 
@@ -190,3 +191,8 @@ class AvroSchema:
 def is_bytes_schema(schema: AvroSchema) -> bool:
     """Return true if values of this schema are written without their length."""
     return isinstance(schema.root, Primitive) and schema.root.type == "bytes"
+
+
+def is_null(node: AvroType) -> bool:
+    """Return True for the type null."""
+    return isinstance(node, Primitive) and node.type == "null"

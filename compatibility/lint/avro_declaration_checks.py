@@ -23,10 +23,11 @@ from contractlog.compatibility.avro.types import (
     Record,
     TypeName,
     Union,
+    is_null,
     short_name,
 )
 from contractlog.compatibility.json_text import Number, join_pointer
-from contractlog.compatibility.lint.avro_document import AvroDocument, is_null, is_plain, walk_types
+from contractlog.compatibility.lint.avro_document import AvroDocument, is_plain, walk_types
 from contractlog.compatibility.lint.name_words import (
     deviating_names,
     find_close_name,

@@ -15,9 +15,10 @@ from contractlog.compatibility.avro.types import (
     Record,
     TypeName,
     Union,
+    is_null,
 )
 
-__all__ = ["AvroDocument", "is_null", "is_plain", "walk_types"]
+__all__ = ["AvroDocument", "is_plain", "walk_types"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,11 +55,6 @@ def walk_types(schema: AvroSchema) -> Iterator[AvroType | Field]:
                 pending.extend(reversed(inner))
             case _:
                 pass
-
-
-def is_null(node: AvroType) -> bool:
-    """Return True for the type null."""
-    return isinstance(node, Primitive) and node.type == "null"
 
 
 def is_plain(node: AvroType, *types: str) -> bool:
