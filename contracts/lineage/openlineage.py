@@ -236,7 +236,10 @@ class _JobReader:
         return stated
 
     def _add_job_entry(self, entry: EventValue) -> None:
-        """Record the datasets that a job reads. An edge from this job is replaced by edges from these datasets."""
+        """Record the datasets that a job reads.
+
+        An edge from this job is replaced by edges from these datasets.
+        """
         sources = self._sources.setdefault(self._job_name(entry), {})
         for value in entry.items("inputs"):
             if value.get("type").text() == "DATASET":

@@ -194,7 +194,7 @@ def list_topic_datasets(snapshot: Snapshot, topic: str) -> list[LineageDataset]:
 def find_sources(
     snapshot: Snapshot, datasets: Iterable[LineageDataset], selection: EdgeFilter, limit: int
 ) -> Iterator[StoredEdge]:
-    """Yield the edges that lead to the datasets; edges of unknown direction that start from them are included."""
+    """Yield the edges that lead to the datasets, including edges of unknown direction that start there."""
     to_them, from_them = in_texts(_E.target_key, "keys"), in_texts(_E.source_key, "keys")
     for condition in (to_them, and_(from_them, _E.directed.is_(False))):
         yield from _read_edges(snapshot, datasets, and_(condition, *selection.conditions()), limit)
