@@ -23,8 +23,9 @@ from contractlog.registry.http.access_control import AccessControl
 from contractlog.registry.http.access_control import create_middleware as access_middleware
 from contractlog.registry.http.api_response import ApiResponse
 from contractlog.registry.http.context_paths import ContextPathMiddleware
-from contractlog.registry.http.fastpath.cached_reads import CachedSchemaById, CachedVersion
+from contractlog.registry.http.fastpath.cached_reads import CachedSchemaById, PlainVersionReads
 from contractlog.registry.http.fastpath.plain_registrations import PlainRegistrations
+from contractlog.registry.http.fastpath.validated_responses import ValidatedResponses
 from contractlog.registry.http.host_and_origin_checks import CrossSite
 from contractlog.registry.http.openapi import customize_openapi, operation_id
 from contractlog.registry.http.outermost_middleware import OutermostMiddleware
@@ -69,15 +70,7 @@ def create_app(
         redirect_slashes=False,
         default_response_class=ApiResponse,
         telemetry={"tracing": False, "metrics": False, "logs": False},
-        middleware=[
-            Middleware(
-                BodyLimit,
-                limit=settings.max_body_bytes,
-                seconds=settings.body_seconds,
-                larger={IMPORT_PATH: settings.max_import_bytes},
-            ),
-            Middleware(WorkLimits, steps=settings.request_steps),
-        ],
+        middleware=[Middleware(WorkLimits, steps=settings.request_steps)],
         lifespan=_lifespan(services),
     )
     app.state.around = [
@@ -113,13 +106,15 @@ def _fastpath_middleware(services: Services) -> Iterator[Middleware]:
         counts=services.fetch_counter,
         silence=services.store.silence,
     )
+    settings = services.settings
     yield Middleware(
-        CachedVersion,
-        versions=services.versions,
-        profile=services.profile,
-        telemetry=services.telemetry,
-        path_cache=services.path_cache,
+        BodyLimit,
+        limit=settings.max_body_bytes,
+        seconds=settings.body_seconds,
+        larger={IMPORT_PATH: settings.max_import_bytes},
     )
+    yield Middleware(ValidatedResponses, memory=services.memory, checks=services.checks, telemetry=services.telemetry)
+    yield Middleware(PlainVersionReads, versions=services.versions, profile=services.profile)
 
 
 class _Service(FastAPI):

@@ -30,8 +30,9 @@ from contractlog.registry.features.subjects.service import SubjectService
 from contractlog.registry.features.usage.service import UsageService
 from contractlog.registry.features.versions.service import VersionService
 from contractlog.registry.http.cache_eviction import evict_on_changes
-from contractlog.registry.http.fastpath.cache_by_path import PathCache
 from contractlog.registry.http.fastpath.cache_by_schema_id import ByteCache
+from contractlog.registry.http.fastpath.change_checks import ChangeChecks, create_checks
+from contractlog.registry.http.fastpath.response_memory import ResponseMemory
 from contractlog.registry.http.release_profiles import Profile
 from contractlog.registry.registration.compatibility_checker import CompatibilityChecker
 from contractlog.registry.registration.deletion import DeletionService
@@ -44,8 +45,8 @@ from contractlog.registry.transfer.online_import import OnlineImport
 
 __all__ = ["Services", "create_services"]
 
-#: Responses by version may use this fraction (1/4) of the cache's memory in addition to it.
-_PATH_CACHE_DIVISOR: Final = 4
+#: Repeated responses may use this fraction (1/4) of the cache's memory in addition to it.
+_MEMORY_DIVISOR: Final = 4
 _CACHED_SECONDS: Final = 5.0  #: how long another node may still serve a schema that was hard-deleted
 
 
@@ -57,7 +58,8 @@ class Services:
     store: Store
     threads: ThreadPools
     cache: ByteCache
-    path_cache: PathCache | None  #: cached responses by version; None if other processes can write to the database
+    memory: ResponseMemory  #: responses to repeated requests
+    checks: ChangeChecks  #: of the memory
     registration: RegistrationService
     compatibility: CompatibilityService
     subjects: SubjectService
@@ -101,6 +103,7 @@ class Services:
         self.indexer.close()
         self.fetch_counter.close()
         self.health.close()
+        self.checks.close()
         self.threads.close()
         self.store.close()
 
@@ -117,7 +120,7 @@ def create_services(settings: Settings, store: Store, telemetry: Telemetry) -> S
     )
     cache = ByteCache(settings.cache_bytes, seconds=_CACHED_SECONDS, watch=telemetry.record_cache)
     store.on_commit(cache.forget)
-    path_cache = _create_path_cache(settings, store)
+    memory = ResponseMemory(settings.cache_bytes // _MEMORY_DIVISOR)
     store.watch(telemetry)
     parser = SchemaParser()
     checker = CompatibilityChecker(parser, settings.level)
@@ -133,7 +136,8 @@ def create_services(settings: Settings, store: Store, telemetry: Telemetry) -> S
         store=store,
         threads=threads,
         cache=cache,
-        path_cache=path_cache,
+        memory=memory,
+        checks=create_checks(memory, store),
         registration=registration,
         associations=AssociationService(store, threads, registration),
         compatibility=compatibility,
@@ -160,13 +164,3 @@ def create_services(settings: Settings, store: Store, telemetry: Telemetry) -> S
         health=HealthCheck(store),
         telemetry=telemetry,
     )
-
-
-def _create_path_cache(settings: Settings, store: Store) -> PathCache | None:
-    """Return the cache of responses by version; None if other nodes can write to the database."""
-    if not store.exclusive:
-        return None
-    path_cache = PathCache(settings.cache_bytes // _PATH_CACHE_DIVISOR)
-    store.before_commit(path_cache.close)
-    store.on_commit(lambda _touched: path_cache.open())
-    return path_cache

@@ -33,6 +33,15 @@ def _create_registrations() -> list[Iterator[bytes]]:
     return [generate_registrations(index, run) for index in range(CONNECTIONS)]
 
 
+def _create_first_reads() -> list[Iterator[bytes]]:
+    """Create reads of subjects that were never read before."""
+    run = next(_runs)
+    return [
+        (format_get(f"/subjects/s-{run}-{index}-{number}/versions/latest") for number in itertools.count())
+        for index in range(CONNECTIONS)
+    ]
+
+
 def _remove_bypass() -> None:
     from contractlog.registry.http.fastpath.cached_reads import CachedSchemaById
 
@@ -45,16 +54,16 @@ def _remove_cache_by_schema_id() -> None:
     ByteCache.get = lambda *_, **__: None  # type: ignore[method-assign]
 
 
-def _remove_cached_version() -> None:
-    from contractlog.registry.http.fastpath.cached_reads import CachedVersion
+def _remove_validated_responses() -> None:
+    from contractlog.registry.http.fastpath.validated_responses import ValidatedResponses
 
-    CachedVersion.__call__ = lambda self, *request: self._app(*request)  # type: ignore[method-assign]
+    ValidatedResponses.__call__ = lambda self, *request: self._app(*request)  # type: ignore[method-assign]
 
 
-def _remove_cache_by_path() -> None:
-    from contractlog.registry.http.fastpath.cache_by_path import PathCache
+def _remove_version_reads() -> None:
+    from contractlog.registry.http.fastpath.cached_reads import PlainVersionReads
 
-    PathCache.get = lambda *_, **__: None  # type: ignore[method-assign]
+    PlainVersionReads.__call__ = lambda self, *request: self._app(*request)  # type: ignore[method-assign]
 
 
 def _remove_plain_registrations() -> None:
@@ -76,8 +85,8 @@ class Shortcut:
 SHORTCUTS = {
     "bypass": Shortcut(_remove_bypass, lambda: _repeat(BY_ID)),
     "cache_by_schema_id": Shortcut(_remove_cache_by_schema_id, lambda: _repeat(BY_ID)),
-    "cached_version": Shortcut(_remove_cached_version, lambda: _repeat(LATEST)),
-    "cache_by_path": Shortcut(_remove_cache_by_path, lambda: _repeat(LATEST)),
+    "validated_responses": Shortcut(_remove_validated_responses, lambda: _repeat(LATEST)),
+    "version_reads": Shortcut(_remove_version_reads, _create_first_reads),
     "plain_registrations": Shortcut(_remove_plain_registrations, _create_registrations),
 }
 

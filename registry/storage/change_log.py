@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from sqlalchemy import Connection, func, insert, select, update
+from sqlalchemy import Connection, bindparam, func, insert, select, update
 
 from contractlog.compatibility.identifiers import Subject
 from contractlog.registry.storage import tables
@@ -28,6 +28,7 @@ __all__ = [
     "mask_settings",
     "newest_sequence",
     "parse_version_target",
+    "read_targets_after",
     "write_entries",
 ]
 
@@ -37,6 +38,15 @@ MASK: Final = "***"  #: replaces the value of a sensitive property
 _METADATA: Final = ("default_metadata", "override_metadata")
 _CHUNK: Final = 200  #: keys per statement
 _MAX_PAGE_CHARACTERS: Final = 4_000_000  #: characters of the details of listed entries
+_BEYOND: Final = 2**62  #: number that no entry has, for a statement that reads only the counter
+_COUNTER: Final = tables.change_log_counters.c
+_TARGETS_AFTER: Final = (
+    select(_COUNTER.next_sequence, _C.sequence, _C.action, _C.target)
+    .select_from(tables.change_log_counters.outerjoin(tables.changes, _C.sequence > bindparam("since")))
+    .where(_COUNTER.name == CHANGE_LOG_COUNTER)
+    .order_by(_C.sequence)
+    .limit(bindparam("limit"))
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +72,15 @@ class RecordedChange:
 def newest_sequence(snapshot: Snapshot) -> int:
     """Return the number of the newest entry, 0 before the first."""
     return int(snapshot.connection.execute(select(func.max(_C.sequence))).scalar() or 0)
+
+
+def read_targets_after(connection: Connection, since: int | None, limit: int) -> tuple[int, list[Any]]:
+    """Return the number of the newest entry, and action and target of those after ``since``.
+
+    If ``since`` is None, no entries are returned. One statement reads both, so that they are from one moment.
+    """
+    rows = connection.execute(_TARGETS_AFTER, {"since": _BEYOND if since is None else since, "limit": limit}).all()
+    return rows[0].next_sequence - 1, [row for row in rows if row.sequence is not None]
 
 
 def list_changes_after(snapshot: Snapshot, since: int, limit: int) -> list[RecordedChange]:

@@ -81,7 +81,8 @@ class Engines:
 
     readers: Engine
     writer: Engine
-    probe: Engine  #: checks that the database responds, independently of the other two
+    probe: Engine  #: checks that the database responds, independently of all others
+    checks: Engine  #: reads what changed, for a memory of responses
     responses: PendingCalls | None = None  #: of a database server; None for SQLite
 
     @property
@@ -94,6 +95,7 @@ class Engines:
         self.readers.dispose()
         self.writer.dispose()
         self.probe.dispose()
+        self.checks.dispose()
 
 
 def open_engines(
@@ -134,10 +136,11 @@ def open_engines(
     if is_in_memory(url):
         engine = create_engine(url, poolclass=StaticPool, connect_args=_SQLITE_ARGUMENTS, hide_parameters=True)
         _set_begin_statement(engine, "BEGIN")
-        return Engines(engine, engine, engine)
+        return Engines(engine, engine, engine, engine)
     return Engines(
         _sqlite(url, readers, "BEGIN", waiting),
         _sqlite(url, 1, "BEGIN IMMEDIATE", waiting),
+        _sqlite(url, 1, "BEGIN", waiting),
         _sqlite(url, 1, "BEGIN", waiting),
     )
 
@@ -215,14 +218,16 @@ def _postgresql(
         # Not the default of the server, which may be a level at which concurrent writes fail instead of waiting.
         engine(1, pool_pre_ping=True, isolation_level="READ COMMITTED"),
         engine(1, isolation_level="AUTOCOMMIT"),
+        engine(1, isolation_level="AUTOCOMMIT"),
         responses,
     )
-    for engine_with_pool in (engines.readers, engines.probe):
+    for engine_with_pool in (engines.readers, engines.probe, engines.checks):
         event.listen(engine_with_pool, "checkout", _replace_if_ended)
     # Imported on demand: the driver costs a tenth of the startup time on SQLite.
     connector: Callable[..., Any] = import_module("contractlog.registry.storage.postgresql_connection").create_connector
     stalled = StalledSessions(engines.probe, stalled_seconds)
     event.listen(engines.readers, "do_connect", connector(responses))
+    event.listen(engines.checks, "do_connect", connector(responses))
     event.listen(engines.writer, "do_connect", connector(responses, stalled.end_blockers))
     longest = _PROBE_TIMES * responses.probe_after_seconds
     event.listen(engines.probe, "do_connect", connector(PendingCalls(longest, longest, responses.connect_limit)))

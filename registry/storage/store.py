@@ -26,6 +26,7 @@ from contractlog.registry.storage.change_log import ChangeLogEntry, write_entrie
 from contractlog.registry.storage.database_availability import DatabaseHealth, StoreObserver
 from contractlog.registry.storage.engines import Engines
 from contractlog.registry.storage.locks import lock_contexts
+from contractlog.registry.storage.new_changes import NewChanges, has_aliases, read_new_changes
 from contractlog.registry.storage.prefetch import PrefetchedSnapshot, prefetch_subjects
 from contractlog.registry.storage.snapshot import CachedSnapshot, Snapshot
 from contractlog.registry.storage.store_values import CHANGE_LOG_COUNTER, FIRST_CONTEXT, PendingAppend, Stale
@@ -81,6 +82,7 @@ class Store:
         self._connection_lock: AbstractContextManager[Any] = threading.RLock() if engines.shared else nullcontext()
         self._listeners: list[Callable[[frozenset[tuple[str, int]]], None]] = []
         self._before_commit: list[Callable[[], None]] = []
+        self._after_commit: list[Callable[[Sequence[ChangeLogEntry]], None]] = []
         self._writer = Writer(self._commit, limit=max_pending_writes)
         self._prefetcher = Writer(self._prefetch_batch, limit=max_pending_writes, name="contractlog-prefetch")
         self._availability = DatabaseHealth(self._ping, responses=engines.responses)
@@ -99,6 +101,28 @@ class Store:
                 yield CachedSnapshot(connection)
         except SQLAlchemyError as error:
             raise _translate_read_error(error) from error
+
+    def read_new_changes(self, since: int | None) -> NewChanges:
+        """Read what was committed after the change log entry ``since``, by this process or another one.
+
+        Raises:
+            StoreError: the database does not respond.
+        """
+        self._availability.require()
+        try:
+            with self._connection_lock, self._connect(self._engines.checks) as connection:
+                return read_new_changes(connection, since)
+        except SQLAlchemyError as error:
+            raise _translate_read_error(error) from error
+
+    def has_aliases(self) -> bool:
+        """Return whether any subject has an alias.
+
+        Raises:
+            StoreError: the database does not respond.
+        """
+        with self.open_snapshot() as snapshot:
+            return has_aliases(snapshot.connection)
 
     def _connect(self, engine: Engine) -> Connection:
         try:
@@ -163,8 +187,12 @@ class Store:
         return self._engines.writer.dialect.name == "sqlite"
 
     def before_commit(self, listener: Callable[[], None]) -> None:
-        """Call the listener before each commit; ``on_commit`` follows, unless the commit fails."""
+        """Call the listener before each commit; ``after_commit`` follows, unless the commit fails."""
         self._before_commit.append(listener)
+
+    def after_commit(self, listener: Callable[[Sequence[ChangeLogEntry]], None]) -> None:
+        """Call the listener with the entries of each commit, before the futures of its writes are done."""
+        self._after_commit.append(listener)
 
     def watch(self, watch: StoreObserver) -> None:
         """Set the observer of the store's work."""
@@ -237,7 +265,7 @@ class Store:
         with self._connection_lock, self._connect(self._engines.writer) as connection, connection.begin():
             lock_contexts(connection, _touched_contexts(batch))
             try:
-                outcomes, touched = _run(connection, batch, self._clock())
+                outcomes, touched, entries = _run(connection, batch, self._clock())
             except SQLAlchemyError:
                 raise
             except Exception as error:  # a bug in one write; the others must not fail with it
@@ -246,11 +274,15 @@ class Store:
                 about_to()
         for listener in self._listeners:
             listener(frozenset(touched))
+        for after in self._after_commit:
+            after(entries)
         return outcomes
 
 
-def _run(connection: Connection, batch: Sequence[Any], now: int) -> tuple[list[Any], set[tuple[str, int]]]:
-    """Run the writes in order; return one outcome each, and the ids whose responses changed."""
+def _run(
+    connection: Connection, batch: Sequence[Any], now: int
+) -> tuple[list[Any], set[tuple[str, int]], list[ChangeLogEntry]]:
+    """Run the writes in order; return their outcomes, the ids whose responses changed, and the entries."""
     outcomes: list[Any] = []
     touched: set[tuple[str, int]] = set()
     lines: list[ChangeLogEntry] = []
@@ -269,7 +301,7 @@ def _run(connection: Connection, batch: Sequence[Any], now: int) -> tuple[list[A
                     touched |= transaction.touched
                     lines += transaction.entries
     write_entries(connection, lines, now)
-    return outcomes, touched
+    return outcomes, touched, lines
 
 
 def _run_in_savepoint(transaction: Transaction, work: Callable[[Transaction], Any]) -> Any:

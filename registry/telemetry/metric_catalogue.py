@@ -47,9 +47,7 @@ IN_FLIGHT: Final = Metric(
     "contractlog_http_requests_in_flight", MetricKind.GAUGE, "Requests that are currently being processed."
 )
 ERRORS: Final = Metric("contractlog_errors_total", MetricKind.COUNTER, "Error responses by `error_code`.", ("code",))
-CACHE_HITS: Final = Metric(
-    "contractlog_cache_hits_total", MetricKind.COUNTER, "Reads served from memory, without a query to the database."
-)
+CACHE_HITS: Final = Metric("contractlog_cache_hits_total", MetricKind.COUNTER, "Requests answered from memory.")
 STALE_ANSWERS: Final = Metric(
     "contractlog_stale_answers_total",
     MetricKind.COUNTER,

@@ -196,10 +196,12 @@ def in_process(settings: Settings) -> Iterator[httpx2.Client]:
     from contractlog.registry.app import create_app
 
     app = create_app(settings)
-    with httpx2.Client(transport=BlockingASGITransport(app), base_url="http://registry", timeout=60) as client:
-        client.app = app  # type: ignore[attr-defined]
-        yield client
-    app.state.close()
+    try:
+        with httpx2.Client(transport=BlockingASGITransport(app), base_url="http://registry", timeout=60) as client:
+            client.app = app  # type: ignore[attr-defined]
+            yield client
+    finally:
+        app.state.close()
 
 
 class _LoggedErrors(logging.Handler):

@@ -1,0 +1,150 @@
+"""Responses from memory, once a check has shown that nothing they depend on changed.
+
+The responses are those of the routes, byte for byte: they are stored as they were sent.
+
+Gain (``benchmarks/registry/fastpath.py --only validated_responses``): of a read of a version from SQLite, 64 µs of
+processor time instead of 345.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Hashable
+from hashlib import sha256
+from typing import Final
+
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from contractlog.compatibility.errors import RegistryError
+from contractlog.registry.access.current_caller import current_permissions
+from contractlog.registry.access.permissions import ALL_PERMISSIONS
+from contractlog.registry.http.errors import error_response
+from contractlog.registry.http.fastpath.change_checks import ChangeChecks
+from contractlog.registry.http.fastpath.repeated_requests import find_subject_name, is_repeatable
+from contractlog.registry.http.fastpath.response_memory import ResponseMemory, StoredResponse
+from contractlog.registry.telemetry.recorded_metrics import Telemetry
+
+__all__ = ["ValidatedResponses"]
+
+_MAX_BODY_BYTES: Final = 64 * 1024  #: of requests and responses that are remembered
+_STATUSES: Final = frozenset({200, 404})
+_CONTENT_HEADERS: Final = frozenset({b"content-type", b"content-encoding"})
+
+
+class ValidatedResponses:
+    """Middleware that answers repeated requests from memory, with the responses of the routes.
+
+    A registration of a schema that the subject has already is such a request: it writes nothing.
+    """
+
+    def __init__(self, app: ASGIApp, *, memory: ResponseMemory, checks: ChangeChecks, telemetry: Telemetry) -> None:
+        self._app = app
+        self._memory = memory
+        self._checks = checks
+        self._telemetry = telemetry
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer the request from memory, or pass it on and remember its response."""
+        if scope["type"] != "http" or not is_repeatable(scope["method"], scope["path"]):
+            await self._app(scope, receive, send)
+            return
+        body = b""
+        if scope["method"] == "POST":
+            try:
+                messages = await _receive_small_body(scope, receive)
+            except RegistryError as error:
+                await error_response(error)(scope, receive, send)
+                return
+            receive = _replay(messages, receive)
+            if not messages or messages[-1].get("more_body", True):
+                await self._app(scope, receive, send)
+                return
+            body = b"".join(message.get("body", b"") for message in messages)
+        moment = await self._checks.check()
+        if moment is None:
+            await self._app(scope, receive, send)
+            return
+        key = _request_key(scope, body)
+        response = self._memory.get(key)
+        if response is not None:
+            self._telemetry.hits.add()
+            await _send(response, scope, send)
+            return
+        recorder = _Recorder(send)
+        await self._app(scope, receive, recorder)
+        response = recorder.response(scope)
+        if response is not None:
+            name = find_subject_name(scope["method"], scope["path"], scope["query_string"], body)
+            self._memory.put(key, response, name=name, moment=moment)
+
+
+def _request_key(scope: Scope, body: bytes) -> Hashable:
+    """Return everything of a request that its response may depend on."""
+    permissions = current_permissions.get()
+    caller = None if permissions is ALL_PERMISSIONS else permissions
+    if scope["method"] == "GET":
+        return scope["path"], scope["query_string"], caller
+    headers = tuple(header for header in scope["headers"] if header[0] in _CONTENT_HEADERS)
+    return scope["path"], scope["query_string"], caller, headers, sha256(body).digest()
+
+
+async def _receive_small_body(scope: Scope, receive: Receive) -> deque[Message]:
+    """Receive a body whose announced length is small; leave any other body unread.
+
+    The last message has ``more_body`` unless the whole body was received.
+    """
+    announced = next((value for name, value in scope["headers"] if name == b"content-length"), b"")
+    messages: deque[Message] = deque()
+    if not announced.isdigit() or int(announced) > _MAX_BODY_BYTES:
+        return messages
+    while not messages or messages[-1].get("more_body", False):
+        messages.append(await receive())
+        if messages[-1]["type"] != "http.request":
+            messages[-1] = {**messages[-1], "more_body": True}
+            break
+    return messages
+
+
+def _replay(messages: deque[Message], receive: Receive) -> Receive:
+    async def receive_again() -> Message:
+        return messages.popleft() if messages else await receive()
+
+    return receive_again
+
+
+async def _send(response: StoredResponse, scope: Scope, send: Send) -> None:
+    if response.template is not None:
+        scope["template"] = response.template
+    if response.error_code is not None:
+        scope["error_code"] = response.error_code
+    await send({"type": "http.response.start", "status": response.status, "headers": list(response.headers)})
+    await send({"type": "http.response.body", "body": response.body})
+
+
+class _Recorder:
+    """Sends a response on, and keeps it if it is small, whole and worth remembering."""
+
+    def __init__(self, send: Send) -> None:
+        self._send = send
+        self._start: Message | None = None
+        self._body: bytes | None = None
+
+    async def __call__(self, message: Message) -> None:
+        if message["type"] == "http.response.start":
+            self._start = {**message, "headers": tuple(message["headers"])}
+        elif message["type"] == "http.response.body":
+            is_whole = self._body is None and not message.get("more_body", False)
+            self._body = bytes(message.get("body", b"")) if is_whole else b""
+            if not is_whole:
+                self._start = None
+        await self._send(message)
+
+    def response(self, scope: Scope) -> StoredResponse | None:
+        """Return the response, or None if it should not be remembered."""
+        start, body = self._start, self._body
+        if start is None or body is None or start["status"] not in _STATUSES or len(body) > _MAX_BODY_BYTES:
+            return None
+        if any(name == b"connection" for name, _ in start["headers"]):
+            return None
+        template = scope.get("template") or getattr(scope.get("route"), "path", None)
+        return StoredResponse(start["status"], start["headers"], body, template, scope.get("error_code"))
