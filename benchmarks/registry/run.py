@@ -1,7 +1,7 @@
 """Reads, registrations and start of the registry, each compared with its alternative in one run.
 
     python benchmarks/registry/run.py [--seconds 4] [--rounds 3] [--schemas 1000000]
-                                      [--only reads,latest,registration,start,apicurio] [--check]
+                                      [--only reads,latest,repeated,storm,registration,start,apicurio] [--check]
 
 For reads, the server has core 0 and the load core 1; otherwise the servers have all cores. Ratios of reads compare
 processor time per request, which varies less than wall-clock time on shared cores. PostgreSQL is started in a folder
@@ -20,6 +20,8 @@ from pathlib import Path
 
 sys.path[:0] = [str(Path(__file__).parent), *(str(Path(__file__).parents[2] / name) for name in ("tests", "examples"))]
 
+from repeated_requests import compare_repeated_registrations, compare_storm
+
 from contractlog.registry.database import upgrade
 
 from apicurio_comparison import compare_with_apicurio
@@ -31,6 +33,14 @@ from startup import compare_startup
 from support.postgres import create_server
 
 DURABILITY = {"sqlite": "SQLite: WAL, synchronous=FULL", "postgresql": "PostgreSQL: fsync=on, synchronous_commit=on"}
+
+#: Parts that are measured on each database.
+EACH_DATABASE = {
+    "latest": compare_latest,
+    "repeated": compare_repeated_registrations,
+    "storm": compare_storm,
+    "registration": compare_registrations,
+}
 
 
 @contextmanager
@@ -52,24 +62,22 @@ def main() -> int:
     parser = argparse.ArgumentParser(description="the registry compared with its alternatives")
     parser.add_argument("--seconds", type=float, default=4)
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--only", default="reads,latest,registration,start")
+    parser.add_argument("--only", default="reads,latest,repeated,storm,registration,start")
     parser.add_argument("--schemas", type=int, default=1_000_000)
     parser.add_argument("--database", choices=tuple(DURABILITY), help="of `latest` and `registration` (default: each)")
     parser.add_argument("--check", action="store_true", help="exit with 1 if a goal is missed")
     arguments = parser.parse_args()
     wanted = set(arguments.only.split(","))
     timing = (arguments.seconds, arguments.rounds)
-    both = bool(wanted & {"latest", "registration"}) and arguments.database != "sqlite"
+    both = bool(wanted & set(EACH_DATABASE)) and arguments.database != "sqlite"
     with databases(postgresql=both) as urls, use_cores({1 % (os.cpu_count() or 1)}):
         kinds = {kind: url for kind, url in urls.items() if arguments.database in {None, kind}}
         if "reads" in wanted:
             compare_reads_by_id(urls["sqlite"], DURABILITY["sqlite"], *timing)
-        if "latest" in wanted:
+        for part, compare in EACH_DATABASE.items():
             for kind, url in kinds.items():
-                compare_latest(kind, url, DURABILITY[kind], *timing)
-        if "registration" in wanted:
-            for kind, url in kinds.items():
-                compare_registrations(kind, url, DURABILITY[kind], *timing)
+                if part in wanted:
+                    compare(kind, url, DURABILITY[kind], *timing)
         if "start" in wanted:
             with tempfile.TemporaryDirectory() as folder:
                 compare_startup(folder, DURABILITY["sqlite"], arguments.schemas, *timing)

@@ -8,8 +8,9 @@ processor time instead of 345.
 
 from __future__ import annotations
 
+import asyncio
 from collections import deque
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from hashlib import sha256
 from typing import Final
 
@@ -42,6 +43,7 @@ class ValidatedResponses:
         self._memory = memory
         self._checks = checks
         self._telemetry = telemetry
+        self._waiters: dict[Hashable, _Waiters] = {}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer the request from memory, or pass it on and remember its response."""
@@ -65,17 +67,46 @@ class ValidatedResponses:
             await self._app(scope, receive, send)
             return
         key = _request_key(scope, body)
-        response = self._memory.get(key)
+        response = self._memory.get(key) or await self._wait_for_response(key)
         if response is not None:
             self._telemetry.hits.add()
             await _send(response, scope, send)
             return
-        recorder = _Recorder(send)
-        await self._app(scope, receive, recorder)
-        response = recorder.response(scope)
-        if response is not None:
+
+        def remember(response: StoredResponse) -> None:
             name = find_subject_name(scope["method"], scope["path"], scope["query_string"], body)
             self._memory.put(key, response, name=name, moment=moment)
+            self._end_wait(key, waiters)
+
+        waiters = self._waiters.setdefault(key, _Waiters(asyncio.get_running_loop()))
+        try:
+            await self._app(scope, receive, _Recorder(scope, send, remember))
+        finally:
+            self._end_wait(key, waiters)
+
+    async def _wait_for_response(self, key: Hashable) -> StoredResponse | None:
+        """Wait for the response to an equal request that is being processed, if there is one.
+
+        It is valid for this request, too, if the check for this request found no change since that one began.
+        """
+        waiters = self._waiters.get(key)
+        if waiters is None or waiters.loop is not asyncio.get_running_loop():
+            return None
+        await waiters.done.wait()
+        return self._memory.get(key)
+
+    def _end_wait(self, key: Hashable, waiters: _Waiters) -> None:
+        waiters.done.set()
+        if self._waiters.get(key) is waiters:
+            del self._waiters[key]
+
+
+class _Waiters:
+    """Requests that wait for the response to an equal request."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        self.loop = loop
+        self.done = asyncio.Event()
 
 
 def _request_key(scope: Scope, body: bytes) -> Hashable:
@@ -122,29 +153,30 @@ async def _send(response: StoredResponse, scope: Scope, send: Send) -> None:
 
 
 class _Recorder:
-    """Sends a response on, and keeps it if it is small, whole and worth remembering."""
+    """Sends a response on; one that is small, whole and worth remembering is remembered before."""
 
-    def __init__(self, send: Send) -> None:
+    def __init__(self, scope: Scope, send: Send, remember: Callable[[StoredResponse], None]) -> None:
+        self._scope = scope
         self._send = send
+        self._remember = remember
         self._start: Message | None = None
-        self._body: bytes | None = None
 
     async def __call__(self, message: Message) -> None:
         if message["type"] == "http.response.start":
             self._start = {**message, "headers": tuple(message["headers"])}
         elif message["type"] == "http.response.body":
-            is_whole = self._body is None and not message.get("more_body", False)
-            self._body = bytes(message.get("body", b"")) if is_whole else b""
-            if not is_whole:
-                self._start = None
+            start, self._start = self._start, None  # what follows the first part is not remembered
+            body = bytes(message.get("body", b""))
+            if start is not None and not message.get("more_body", False) and _is_worth_remembering(start, body):
+                self._remember(_store(start, body, self._scope))
         await self._send(message)
 
-    def response(self, scope: Scope) -> StoredResponse | None:
-        """Return the response, or None if it should not be remembered."""
-        start, body = self._start, self._body
-        if start is None or body is None or start["status"] not in _STATUSES or len(body) > _MAX_BODY_BYTES:
-            return None
-        if any(name == b"connection" for name, _ in start["headers"]):
-            return None
-        template = scope.get("template") or getattr(scope.get("route"), "path", None)
-        return StoredResponse(start["status"], start["headers"], body, template, scope.get("error_code"))
+
+def _is_worth_remembering(start: Message, body: bytes) -> bool:
+    closes = any(name == b"connection" for name, _ in start["headers"])
+    return start["status"] in _STATUSES and len(body) <= _MAX_BODY_BYTES and not closes
+
+
+def _store(start: Message, body: bytes, scope: Scope) -> StoredResponse:
+    template = scope.get("template") or getattr(scope.get("route"), "path", None)
+    return StoredResponse(start["status"], start["headers"], body, template, scope.get("error_code"))

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import threading
 from collections.abc import Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -14,10 +15,16 @@ import httpx2
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from starlette.types import Message, Receive, Scope, Send
 
 from contractlog.registry.access.passwords import HashedPassword
 from contractlog.registry.access.users_file_editor import format_entry
+from contractlog.registry.database import open_store
+from contractlog.registry.http.fastpath.change_checks import create_checks
+from contractlog.registry.http.fastpath.response_memory import ResponseMemory
+from contractlog.registry.http.fastpath.validated_responses import ValidatedResponses
 from contractlog.registry.settings import Settings
+from contractlog.registry.telemetry.recorded_metrics import Telemetry
 
 from support.postgres import temporary_database
 from support.registry import in_process
@@ -237,3 +244,75 @@ def test_users_get_only_what_they_may_read_whoever_asked_before(tmp_path: Path) 
             assert http.get("/schemas/ids/1/subjects", auth=("mine", "mine")).json() == ["mine"]
             assert http.get("/subjects/yours/versions/latest", auth=("all", "all")).status_code == 200
             assert http.get("/subjects/yours/versions/latest", auth=("mine", "mine")).status_code == 403
+
+
+def test_equal_requests_at_the_same_time_are_processed_once() -> None:
+    """The others wait for the response to the first one, even while its client does not read it."""
+    processed = 0
+
+    async def app(_scope: Scope, _receive: Receive, send: Send) -> None:
+        nonlocal processed
+        processed += 1
+        await asyncio.sleep(0.05)
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        await send({"type": "http.response.body", "body": b"x"})
+
+    async def request_all() -> int:
+        with closing(open_store(Settings(database_url="sqlite://"))) as store:
+            memory = ResponseMemory(10_000)
+            layer = ValidatedResponses(app, memory=memory, checks=create_checks(memory, store), telemetry=Telemetry())
+            unread, responses = asyncio.Event(), 0
+
+            async def send_to_client_that_never_reads(message: Message) -> None:
+                if message["type"] == "http.response.body":
+                    await unread.wait()
+
+            async def send(message: Message) -> None:
+                nonlocal responses
+                responses += message["type"] == "http.response.body"
+
+            async def receive() -> Message:
+                return {"type": "http.request", "body": b"", "more_body": False}
+
+            scope = {"type": "http", "method": "GET", "path": "/subjects", "query_string": b"", "headers": []}
+            first = asyncio.ensure_future(layer({**scope}, receive, send_to_client_that_never_reads))
+            await asyncio.sleep(0)
+            async with asyncio.timeout(60):
+                await asyncio.gather(*(layer({**scope}, receive, send) for _ in range(20)))
+            unread.set()
+            await first
+            return responses
+
+    assert asyncio.run(request_all()) == 20
+    assert processed == 1
+
+
+def test_requests_that_waited_for_one_that_failed_are_processed_themselves() -> None:
+    processed = 0
+
+    async def app(_scope: Scope, _receive: Receive, send: Send) -> None:
+        nonlocal processed
+        processed += 1
+        await asyncio.sleep(0.01)
+        status = 503 if processed == 1 else 200
+        await send({"type": "http.response.start", "status": status, "headers": []})
+        await send({"type": "http.response.body", "body": b"x"})
+
+    async def request_all() -> list[int]:
+        with closing(open_store(Settings(database_url="sqlite://"))) as store:
+            memory = ResponseMemory(10_000)
+            layer = ValidatedResponses(app, memory=memory, checks=create_checks(memory, store), telemetry=Telemetry())
+            statuses: list[int] = []
+
+            async def send(message: Message) -> None:
+                if message["type"] == "http.response.start":
+                    statuses.append(message["status"])
+
+            async def receive() -> Message:
+                return {"type": "http.request", "body": b"", "more_body": False}
+
+            scope = {"type": "http", "method": "GET", "path": "/subjects", "query_string": b"", "headers": []}
+            await asyncio.gather(*(layer({**scope}, receive, send) for _ in range(5)))
+            return statuses
+
+    assert asyncio.run(request_all()) == [503, 200, 200, 200, 200]
