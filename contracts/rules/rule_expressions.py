@@ -2,19 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from typing import Any, Final, Literal
 
 from contractlog.compatibility.data_contract import Rule, RuleSet
 from contractlog.compatibility.schema import ParsedSchema
+from contractlog.contracts.rules.closures import compile_typed, list_variables
 from contractlog.contracts.rules.expressions import Expression
-from contractlog.contracts.rules.value_types import ValueType
+from contractlog.contracts.rules.parser import parse_rule
+from contractlog.contracts.rules.rule_errors import RuleExpressionError
+from contractlog.contracts.rules.schema_types import record_type
+from contractlog.contracts.rules.sentences import describe_rule
+from contractlog.contracts.rules.type_checker import TypedExpression, infer_types
+from contractlog.contracts.rules.value_types import DYN, STRING, TIMESTAMP, ValueKind, ValueType, list_of
 
-__all__ = ["GUARD_PARAMETER", "CompiledRule", "RuleProblem", "check_rule_set", "compile_rule"]
+__all__ = ["GUARD_PARAMETER", "RULE_TYPES", "CompiledRule", "RuleProblem", "check_rule_set", "compile_rule"]
 
 GUARD_PARAMETER: Final = "cel.ignore.guard.separator"
 """Rule parameter: if ``true``, a semicolon does not separate a guard from the body."""
+
+RULE_TYPES: Final = frozenset({"CEL", "CEL_FIELD"})
+"""Types of rules whose expressions are of this language."""
+
+_FIELD_VARIABLES: Final[Mapping[str, ValueType]] = {
+    "value": DYN,
+    "fullName": STRING,
+    "name": STRING,
+    "typeName": STRING,
+    "tags": list_of(STRING),
+    "now": TIMESTAMP,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +60,7 @@ class CompiledRule:
         Raises:
             RuleEvaluationError: the guard cannot be evaluated.
         """
-        raise NotImplementedError
+        return self.run_guard is None or self._run(self.run_guard, variables) is True
 
     def evaluate(self, variables: Mapping[str, Any]) -> Any:
         """Return the value of the body, without a look at the guard: a bool for a condition.
@@ -49,7 +68,12 @@ class CompiledRule:
         Raises:
             RuleEvaluationError: the body cannot be evaluated.
         """
-        raise NotImplementedError
+        return self._run(self.run_body, variables)
+
+    def _run(self, run: Callable[[Mapping[str, Any]], Any], variables: Mapping[str, Any]) -> Any:
+        if "now" in self.variables and "now" not in variables:
+            variables = {**variables, "now": datetime.now(UTC)}
+        return run(variables)
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,9 +93,70 @@ def compile_rule(rule: Rule, schema: ParsedSchema | None) -> CompiledRule:
     Raises:
         RuleExpressionError: the expression is not valid, or a construct is outside of the subset.
     """
-    raise NotImplementedError
+    text = rule.expr or ""
+    guard, body = parse_rule(text, with_guard=_has_guard(rule))
+    variables = _variable_types(rule, DYN if schema is None else record_type(schema))
+    typed_guard, typed_body = _infer(rule, guard, body, variables)
+    names = list_variables(body) | (frozenset() if guard is None else list_variables(guard))
+    return CompiledRule(
+        text,
+        guard,
+        body,
+        typed_body.type,
+        describe_rule(guard, body),
+        names & variables.keys(),
+        None if typed_guard is None else compile_typed(typed_guard),
+        compile_typed(typed_body),
+    )
 
 
 def check_rule_set(rule_set: RuleSet, schema: ParsedSchema) -> list[RuleProblem]:
     """Check every enabled CEL and CEL_FIELD rule against the schema; other types of rules are not looked at."""
-    raise NotImplementedError
+    message = record_type(schema)
+    rules = (*rule_set.migration_rules, *rule_set.domain_rules, *rule_set.encoding_rules)
+    return [
+        problem
+        for rule in rules
+        if rule.type in RULE_TYPES and not rule.disabled
+        for problem in _check_rule(rule, _variable_types(rule, message))
+    ]
+
+
+def _check_rule(rule: Rule, variables: Mapping[str, ValueType]) -> Iterator[RuleProblem]:
+    if not rule.expr:
+        yield RuleProblem(rule.name, "The rule has no expression.", 1, 1, "error")
+        return
+    try:
+        guard, body = parse_rule(rule.expr, with_guard=_has_guard(rule))
+        typed = _infer(rule, guard, body, variables)
+    except RuleExpressionError as error:
+        severity: Literal["error", "warning"] = "warning" if error.outside_subset else "error"
+        yield RuleProblem(rule.name, error.message, error.line, error.column, severity)
+        return
+    for part in typed:
+        for doubt in () if part is None else part.doubts:
+            yield RuleProblem(rule.name, doubt.message, doubt.line, doubt.column, "warning")
+
+
+def _has_guard(rule: Rule) -> bool:
+    return rule.params.get(GUARD_PARAMETER, "").lower() != "true"
+
+
+def _infer(
+    rule: Rule, guard: Expression | None, body: Expression, variables: Mapping[str, ValueType]
+) -> tuple[TypedExpression | None, TypedExpression]:
+    """Infer the types of guard and body; a guard yields a bool, and so does the body of a condition."""
+    typed_guard = None if guard is None else infer_types(guard, variables)
+    typed_body = infer_types(body, variables)
+    conditions = [("A guard", typed_guard)] + ([("A condition", typed_body)] if rule.kind == "CONDITION" else [])
+    for subject, part in conditions:
+        if part is not None and part.type.kind not in {ValueKind.BOOL, ValueKind.DYN}:
+            at = part.root.at
+            raise RuleExpressionError(f"{subject} must be a bool, not {part.type}.", at.line, at.column)
+    return typed_guard, typed_body
+
+
+def _variable_types(rule: Rule, message: ValueType) -> Mapping[str, ValueType]:
+    if rule.type == "CEL_FIELD":
+        return {"message": message, **_FIELD_VARIABLES}
+    return {"message": message, "now": TIMESTAMP}

@@ -1,0 +1,99 @@
+"""Compilation of rule expressions to Python: one generated function for each rule.
+
+The generated function assumes that no operand fails. If one does, and the rule has operators that absorb errors
+(``&&``, ``||``, ``all``, ``exists``), a second form of the same rule decides, in which these evaluate every operand.
+Values of a type known from the schema are read and compared by Python's own operators; others by the functions of
+``operators.py``. No text of the rule becomes a part of the source: names are numbered, constants are passed as values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+from contractlog.contracts.rules.expressions import Call, Expression, Identifier, Macro, walk_expression
+from contractlog.contracts.rules.macros import CAREFUL_MACROS
+from contractlog.contracts.rules.rule_errors import RuleEvaluationError
+from contractlog.contracts.rules.runtime_values import EVALUATION_ERRORS, export_value
+from contractlog.contracts.rules.source_writer import SourceWriter
+from contractlog.contracts.rules.type_checker import TypedExpression, infer_types
+from contractlog.contracts.rules.value_types import ValueKind, ValueType
+
+__all__ = ["compile_expression", "compile_typed", "list_variables"]
+
+_ABSORBING: Final = frozenset({"_&&_", "_||_"})
+_PLAIN_KINDS: Final = frozenset({ValueKind.BOOL, ValueKind.STRING, ValueKind.INT, ValueKind.DOUBLE, ValueKind.BYTES})
+
+
+def compile_expression(
+    expression: Expression, variables: Mapping[str, ValueType] | None
+) -> Callable[[Mapping[str, Any]], Any]:
+    """Compile an expression; the result takes the variables' values and returns that of the expression.
+
+    Args:
+        expression: the tree.
+        variables: the type of each variable; None if they are unknown.
+
+    Raises:
+        RuleExpressionError: the types do not fit. The result raises RuleEvaluationError if it fails.
+    """
+    return compile_typed(infer_types(expression, variables))
+
+
+def compile_typed(typed: TypedExpression) -> Callable[[Mapping[str, Any]], Any]:
+    """Compile an expression whose types are inferred; see ``compile_expression``."""
+    names = list_variables(typed.root)
+    fast = SourceWriter(typed, names).compile()
+    if any(_absorbs(node) for node in walk_expression(typed.root)):
+        return _guarded(fast, SourceWriter(typed, names, careful=True).compile(), export=_needs_export(typed))
+    return _guarded(fast, None, export=_needs_export(typed))
+
+
+def list_variables(expression: Expression) -> frozenset[str]:
+    """Return the free names of an expression, those of types included."""
+    if isinstance(expression, Identifier):
+        return frozenset({expression.name})
+    if isinstance(expression, Macro):
+        operand, *parts = expression.children
+        inner = frozenset[str]().union(*map(list_variables, parts)) - {expression.variable}
+        return inner | list_variables(operand)
+    return frozenset[str]().union(*map(list_variables, expression.children))
+
+
+def _absorbs(node: Expression) -> bool:
+    if isinstance(node, Call):
+        return node.function in _ABSORBING
+    return isinstance(node, Macro) and node.name in CAREFUL_MACROS
+
+
+def _needs_export(typed: TypedExpression) -> bool:
+    return typed.type.kind not in _PLAIN_KINDS
+
+
+def _guarded(
+    fast: Callable[[Mapping[str, Any]], Any], careful: Callable[[Mapping[str, Any]], Any] | None, *, export: bool
+) -> Callable[[Mapping[str, Any]], Any]:
+    """Return the fast form, with the careful form for errors."""
+
+    def evaluate(variables: Mapping[str, Any]) -> Any:
+        try:
+            return fast(variables)
+        except EVALUATION_ERRORS as error:
+            if careful is None:
+                raise _evaluation_error(error) from error
+        try:
+            return careful(variables)
+        except EVALUATION_ERRORS as error:
+            raise _evaluation_error(error) from error
+
+    return (lambda variables: export_value(evaluate(variables))) if export else evaluate
+
+
+def _evaluation_error(error: Exception) -> RuleEvaluationError:
+    if isinstance(error, RuleEvaluationError):
+        return error
+    if isinstance(error, KeyError):
+        return RuleEvaluationError(f"There is no {error}.")
+    if isinstance(error, ZeroDivisionError):
+        return RuleEvaluationError("Division by zero.")
+    return RuleEvaluationError(f"{type(error).__name__}: {str(error)[:500]}")

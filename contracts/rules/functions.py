@@ -1,0 +1,188 @@
+"""Functions of rule expressions: for each its signatures, implementation and words, declared once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from contractlog.contracts.rules import conversions, text_formats, text_functions
+from contractlog.contracts.rules.operators import describe_kind
+from contractlog.contracts.rules.pattern import search_pattern
+from contractlog.contracts.rules.rule_errors import RuleEvaluationError
+from contractlog.contracts.rules.runtime_values import import_value, kind_of
+from contractlog.contracts.rules.time_functions import DURATION_PARTS, TIMESTAMP_PARTS, timestamp_part
+from contractlog.contracts.rules.value_types import ValueKind
+
+__all__ = ["FUNCTIONS", "OUTSIDE_NAMESPACES", "TYPE_NAMES", "RuleFunction", "Signature"]
+
+_K = ValueKind
+
+
+@dataclass(frozen=True, slots=True)
+class Signature:
+    """Kinds of arguments, a method's target first, and the kind of the result; ``dyn`` is any kind."""
+
+    arguments: tuple[ValueKind, ...]
+    result: ValueKind
+    items: ValueKind | None = None  #: of a list that is the result
+
+    def accepts(self, kinds: Sequence[ValueKind]) -> bool:
+        """Return true if arguments of these kinds fit."""
+        return len(self.arguments) == len(kinds) and all(
+            _K.DYN in {expected, kind} or kind is expected or (expected is _K.MAP and kind is _K.RECORD)
+            for expected, kind in zip(self.arguments, kinds, strict=True)
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class RuleFunction:
+    """A function: ``name(arguments)``, or a method, ``target.name(arguments)``, or both."""
+
+    name: str
+    signatures: tuple[Signature, ...]
+    implementation: Callable[..., Any]
+    words: str  #: with ``{0}``, ``{1}`` for the arguments; a phrase for a value, or a statement if the result is a bool
+    as_function: bool = False
+    as_method: bool = True
+    negative_words: str = ""  #: the statement if the result is false
+
+    def call_checked(self, *arguments: Any) -> Any:
+        """Call the implementation with arguments whose kinds are known only when the rule runs."""
+        values = list(map(import_value, arguments))
+        kinds = list(map(kind_of, values))
+        if not any(signature.accepts(kinds) for signature in self.signatures):
+            listed = ", ".join(map(describe_kind, values))
+            raise RuleEvaluationError(f"{self.name}() has no form for {listed or 'no arguments'}.")
+        return self.implementation(*values)
+
+
+def _sign(*kinds: ValueKind, items: ValueKind | None = None) -> Signature:
+    return Signature(kinds[:-1], kinds[-1], items)
+
+
+def _text_test(
+    name: str, implementation: Callable[..., Any], words: str, negative_words: str, *, arguments: int = 1
+) -> RuleFunction:
+    signature = _sign(_K.STRING, *[_K.STRING] * arguments, _K.BOOL)
+    return RuleFunction(
+        name, (signature,), implementation, words, negative_words=negative_words, as_function=name == "matches"
+    )
+
+
+def _format_test(name: str, implementation: Callable[[str], bool], noun: str) -> RuleFunction:
+    return _text_test(name, implementation, f"{{0}} is {noun}", f"{{0}} is not {noun}", arguments=0)
+
+
+def _conversion(
+    name: str, implementation: Callable[..., Any], kinds: tuple[ValueKind, ...], result: ValueKind
+) -> RuleFunction:
+    signatures = tuple(_sign(kind, result) for kind in kinds)
+    return RuleFunction(name, signatures, implementation, f"{{0}} as {name}", as_function=True, as_method=False)
+
+
+def _part(name: str, words: str) -> RuleFunction:
+    durations = (_sign(_K.DURATION, _K.INT),) if name in DURATION_PARTS else ()
+    signatures = (_sign(_K.TIMESTAMP, _K.INT), _sign(_K.TIMESTAMP, _K.STRING, _K.INT), *durations)
+    return RuleFunction(name, signatures, timestamp_part(name), words)
+
+
+_TIMES: Final = {
+    "getFullYear": "the year of {0}",
+    "getMonth": "the month from 0 of {0}",
+    "getDate": "the day of the month of {0}",
+    "getDayOfMonth": "the day from 0 of the month of {0}",
+    "getDayOfWeek": "the day of the week from 0, Sunday, of {0}",
+    "getDayOfYear": "the day from 0 of the year of {0}",
+    "getHours": "the hours of {0}",
+    "getMinutes": "the minutes of {0}",
+    "getSeconds": "the seconds of {0}",
+    "getMilliseconds": "the milliseconds of {0}",
+}
+_NUMBERS: Final = (_K.INT, _K.UINT, _K.DOUBLE, _K.DECIMAL)
+
+_DECLARED: Final = (
+    RuleFunction(
+        "size", tuple(_sign(kind, _K.INT) for kind in (_K.STRING, _K.BYTES, _K.LIST, _K.MAP)), len,
+        "the size of {0}", as_function=True,
+    ),
+    _text_test("contains", str.__contains__, "{0} contains {1}", "{0} does not contain {1}"),
+    _text_test("startsWith", str.startswith, "{0} starts with {1}", "{0} does not start with {1}"),
+    _text_test("endsWith", str.endswith, "{0} ends with {1}", "{0} does not end with {1}"),
+    _text_test("matches", search_pattern, "{0} matches the pattern {1}", "{0} does not match the pattern {1}"),
+    _format_test("isEmail", text_formats.is_email, "an email address"),
+    _format_test("isHostname", text_formats.is_hostname, "a host name"),
+    _format_test("isIpv4", text_formats.is_ipv4, "an IPv4 address"),
+    _format_test("isIpv6", text_formats.is_ipv6, "an IPv6 address"),
+    _format_test("isUri", text_formats.is_uri, "a URI"),
+    _format_test("isUriRef", text_formats.is_uri_reference, "a URI or a relative reference"),
+    _format_test("isUuid", text_formats.is_uuid, "a UUID"),
+    RuleFunction("format", (_sign(_K.STRING, _K.LIST, _K.STRING),), text_functions.format_text, "{0} filled with {1}"),
+    RuleFunction("lowerAscii", (_sign(_K.STRING, _K.STRING),), text_functions.lower_ascii, "{0} in lower case"),
+    RuleFunction("upperAscii", (_sign(_K.STRING, _K.STRING),), text_functions.upper_ascii, "{0} in upper case"),
+    RuleFunction("trim", (_sign(_K.STRING, _K.STRING),), str.strip, "{0} without white space around it"),
+    RuleFunction(
+        "charAt", (_sign(_K.STRING, _K.INT, _K.STRING),), text_functions.character_at, "the character {1} of {0}"
+    ),
+    RuleFunction(
+        "indexOf",
+        (_sign(_K.STRING, _K.STRING, _K.INT), _sign(_K.STRING, _K.STRING, _K.INT, _K.INT)),
+        text_functions.find_text, "the position of {1} in {0}",
+    ),
+    RuleFunction("lastIndexOf", (_sign(_K.STRING, _K.STRING, _K.INT),), str.rfind, "the last position of {1} in {0}"),
+    RuleFunction(
+        "substring",
+        (_sign(_K.STRING, _K.INT, _K.STRING), _sign(_K.STRING, _K.INT, _K.INT, _K.STRING)),
+        text_functions.substring, "the part of {0} from {1}",
+    ),
+    RuleFunction(
+        "replace",
+        (
+            _sign(_K.STRING, _K.STRING, _K.STRING, _K.STRING),
+            _sign(_K.STRING, _K.STRING, _K.STRING, _K.INT, _K.STRING),
+        ),
+        text_functions.replace_text, "{0} with {2} instead of {1}",
+    ),
+    RuleFunction(
+        "split",
+        (
+            _sign(_K.STRING, _K.STRING, _K.LIST, items=_K.STRING),
+            _sign(_K.STRING, _K.STRING, _K.INT, _K.LIST, items=_K.STRING),
+        ),
+        text_functions.split_text, "the parts of {0} between {1}",
+    ),
+    RuleFunction(
+        "join", (_sign(_K.LIST, _K.STRING), _sign(_K.LIST, _K.STRING, _K.STRING)),
+        text_functions.join_texts, "the texts of {0} joined",
+    ),
+    _conversion("int", conversions.to_int, (*_NUMBERS, _K.STRING, _K.TIMESTAMP), _K.INT),
+    _conversion("uint", conversions.to_uint, (*_NUMBERS, _K.STRING), _K.UINT),
+    _conversion("double", conversions.to_double, (*_NUMBERS, _K.STRING), _K.DOUBLE),
+    _conversion(
+        "string", conversions.to_string,
+        (*_NUMBERS, _K.BOOL, _K.STRING, _K.BYTES, _K.TIMESTAMP, _K.DURATION), _K.STRING,
+    ),
+    _conversion("bytes", conversions.to_bytes, (_K.STRING, _K.BYTES), _K.BYTES),
+    _conversion("bool", conversions.to_boolean, (_K.STRING, _K.BOOL), _K.BOOL),
+    RuleFunction(
+        "timestamp",
+        (
+            _sign(_K.STRING, _K.TIMESTAMP), _sign(_K.INT, _K.TIMESTAMP), _sign(_K.TIMESTAMP, _K.TIMESTAMP),
+            _sign(_K.INT, _K.INT, _K.TIMESTAMP),
+        ),
+        conversions.to_timestamp, "the time {0}", as_function=True, as_method=False,
+    ),
+    _conversion("duration", conversions.to_duration, (_K.STRING, _K.DURATION), _K.DURATION),
+    RuleFunction("type", (_sign(_K.DYN, _K.TYPE),), conversions.type_of, "the type of {0}", True, False),
+    RuleFunction("dyn", (_sign(_K.DYN, _K.DYN),), lambda value: value, "{0}", True, False),
+    *(_part(name, _TIMES[name]) for name in TIMESTAMP_PARTS),
+)  # fmt: skip
+
+FUNCTIONS: Final[Mapping[str, RuleFunction]] = {function.name: function for function in _DECLARED}
+"""Every function, by name."""
+
+TYPE_NAMES: Final = frozenset({"bool", "bytes", "double", "int", "list", "map", "null_type", "string", "type", "uint"})
+"""Names of types that are values: ``type(x) == int``."""
+
+OUTSIDE_NAMESPACES: Final = frozenset({"base64", "decimals", "math", "optional", "sets", "strings", "variants"})
+"""Namespaces of functions of CEL implementations that are outside of the subset."""

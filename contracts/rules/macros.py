@@ -1,0 +1,89 @@
+"""Logical operators and macros of rule expressions, as functions over functions.
+
+The fast forms stop at the first error. The careful forms absorb errors as CEL's standard says: a false operand decides
+``&&`` and ``all``, a true one ``||`` and ``exists``, on either side of an operand that fails.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Final
+
+from contractlog.compatibility.step_budget import StepBudget
+from contractlog.contracts.rules.operators import describe_kind, to_bool
+from contractlog.contracts.rules.rule_errors import RuleEvaluationError, RuleLimitExceeded
+from contractlog.contracts.rules.runtime_values import EVALUATION_ERRORS, charge, import_value
+
+__all__ = ["CAREFUL_MACROS", "FAST_MACROS", "absorb_and", "absorb_or"]
+
+_Test = Callable[[Any], Any]
+
+
+def absorb_and(*operands: Callable[[], Any]) -> bool:
+    """Return false if any operand is false, else raise the first error, else return true."""
+    return not _decide(lambda operand=operand: not to_bool(operand()) for operand in operands)
+
+
+def absorb_or(*operands: Callable[[], Any]) -> bool:
+    """Return true if any operand is true, else raise the first error, else return false."""
+    return _decide(operand for operand in operands)
+
+
+def _decide(operands: Iterator[Callable[[], Any]]) -> bool:
+    failure: Exception | None = None
+    for operand in operands:
+        try:
+            if to_bool(operand()):
+                return True
+        except RuleLimitExceeded:
+            raise
+        except EVALUATION_ERRORS as error:
+            failure = failure or error
+    if failure is not None:
+        raise failure
+    return False
+
+
+def _elements(budget: StepBudget, operand: Any) -> Any:
+    """Return the items of a list or the keys of a map, and charge a step for each."""
+    if not isinstance(operand, (list, tuple, Mapping)):
+        raise RuleEvaluationError(f"A macro needs a list or a map, not {describe_kind(operand)}.")
+    charge(budget, len(operand))
+    return operand
+
+
+def _all(budget: StepBudget, operand: Any, test: _Test) -> bool:
+    return all(to_bool(test(import_value(item))) for item in _elements(budget, operand))
+
+
+def _exists(budget: StepBudget, operand: Any, test: _Test) -> bool:
+    return any(to_bool(test(import_value(item))) for item in _elements(budget, operand))
+
+
+def _exists_one(budget: StepBudget, operand: Any, test: _Test) -> bool:
+    return sum(to_bool(test(import_value(item))) for item in _elements(budget, operand)) == 1
+
+
+def _filter(budget: StepBudget, operand: Any, test: _Test) -> list[Any]:
+    return [item for item in map(import_value, _elements(budget, operand)) if to_bool(test(item))]
+
+
+def _map(budget: StepBudget, operand: Any, test: _Test | None, make: _Test) -> list[Any]:
+    items = map(import_value, _elements(budget, operand))
+    return [make(item) for item in items if test is None or to_bool(test(item))]
+
+
+def _careful_all(budget: StepBudget, operand: Any, test: _Test) -> bool:
+    items = _elements(budget, operand)
+    return not _decide((lambda item=item: not to_bool(test(import_value(item)))) for item in items)
+
+
+def _careful_exists(budget: StepBudget, operand: Any, test: _Test) -> bool:
+    items = _elements(budget, operand)
+    return _decide((lambda item=item: test(import_value(item))) for item in items)
+
+
+FAST_MACROS: Final[Mapping[str, Callable[..., Any]]] = {
+    "all": _all, "exists": _exists, "exists_one": _exists_one, "filter": _filter, "map": _map,
+}  # fmt: skip
+CAREFUL_MACROS: Final[Mapping[str, Callable[..., Any]]] = {"all": _careful_all, "exists": _careful_exists}

@@ -1,0 +1,196 @@
+"""Search of regular expressions in time linear in the text, by an automaton whose states are made when first needed.
+
+Python's ``re`` may take exponential time for patterns such as ``(a+)+b``; a rule's pattern comes from outside.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Final
+
+from contractlog.contracts.rules.pattern_parser import (
+    Alternation,
+    Assertion,
+    CharacterSet,
+    PatternNode,
+    PatternSyntaxError,
+    Repetition,
+    Sequence,
+    parse_pattern,
+)
+from contractlog.contracts.rules.rule_errors import RuleEvaluationError, RuleLimitExceeded
+
+__all__ = ["Pattern", "compile_pattern", "search_pattern"]
+
+MAX_PROGRAM: Final = 2_000  #: instructions of a pattern, with its repetitions written out
+MAX_WORK: Final = 2_000_000  #: instructions that one search may follow while it makes new states
+MAX_STATES: Final = 1_000  #: states that are kept
+MAX_TRANSITIONS: Final = 20_000
+
+_END: Final = ""  #: the "character" after the last one
+_WORD_CHARACTERS: Final = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_")
+
+
+class _State:
+    """A set of instructions that may be next, and the character before."""
+
+    __slots__ = ("after", "before", "starts")
+
+    def __init__(self, starts: frozenset[int], before: str) -> None:
+        self.starts = starts
+        self.before = before
+        self.after: dict[str, _State | bool] = {}
+
+
+class Pattern:
+    """A compiled pattern; it may be used by many threads."""
+
+    def __init__(self, text: str) -> None:
+        self._sets: dict[int, CharacterSet] = {}
+        self._assertions: dict[int, str] = {}
+        self._next: list[tuple[int, ...]] = []
+        self._accept = self._add(())
+        self._entry = self._build(parse_pattern(text), self._accept)
+        self._clear()
+
+    def _clear(self) -> None:
+        self._states: dict[tuple[frozenset[int], str], _State] = {}
+        self._transitions = 0
+        self._first = self._state(frozenset({self._entry}), _END)
+
+    def search(self, text: str) -> bool:
+        """Return true if the pattern occurs anywhere in the text.
+
+        Raises:
+            RuleLimitExceeded: the search takes too many steps.
+        """
+        state: _State | bool = self._first
+        work = 0
+        for character in text:
+            target = state.after.get(character)  # type: ignore[union-attr] -- a bool ends the loop
+            if target is None:
+                target = self._step(state, character)  # type: ignore[arg-type]
+                work += len(self._next)
+                if work > MAX_WORK:
+                    raise RuleLimitExceeded("The search of a pattern takes too many steps. Use a simpler pattern.")
+            if target is True:
+                return True
+            state = target
+        target = state.after.get(_END)  # type: ignore[union-attr]
+        return (self._step(state, _END) if target is None else target) is True  # type: ignore[arg-type]
+
+    def _state(self, starts: frozenset[int], before: str) -> _State:
+        key = (starts, before)
+        state = self._states.get(key)
+        if state is None:
+            state = self._states[key] = _State(starts, before)
+        return state
+
+    def _step(self, state: _State, character: str) -> _State | bool:
+        """Make the transition of a state: true if the pattern ends before the character."""
+        if len(self._states) > MAX_STATES or self._transitions > MAX_TRANSITIONS:
+            self._clear()
+        reached = self._closure(state, character)
+        target: _State | bool
+        if self._accept in reached:
+            target = True
+        elif character == _END:
+            target = False
+        else:
+            following = {self._next[at][0] for at in reached if at in self._sets and self._sets[at].has(character)} | {
+                self._entry
+            }
+            target = self._state(frozenset(following), _class_of(character))
+        state.after[character] = target
+        self._transitions += 1
+        return target
+
+    def _closure(self, state: _State, character: str) -> set[int]:
+        """Return every instruction that is reached without reading a character."""
+        reached: set[int] = set()
+        stack = list(state.starts)
+        while stack:
+            at = stack.pop()
+            if at in reached:
+                continue
+            reached.add(at)
+            kind = self._assertions.get(at)
+            if at not in self._sets and (kind is None or _is_satisfied(kind, state.before, _class_of(character))):
+                stack.extend(self._next[at])
+        return reached
+
+    def _add(self, targets: tuple[int, ...]) -> int:
+        if len(self._next) >= MAX_PROGRAM:
+            raise PatternSyntaxError("its repetitions are too large")
+        self._next.append(targets)
+        return len(self._next) - 1
+
+    def _build(self, node: PatternNode, then: int) -> int:
+        """Add the instructions of a part and return the first one; ``then`` follows the part."""
+        if isinstance(node, CharacterSet):
+            at = self._add((then,))
+            self._sets[at] = node
+            return at
+        if isinstance(node, Assertion):
+            at = self._add((then,))
+            self._assertions[at] = node.kind
+            return at
+        if isinstance(node, Sequence):
+            for part in reversed(node.parts):
+                then = self._build(part, then)
+            return then
+        if isinstance(node, Alternation):
+            return self._add(tuple(self._build(branch, then) for branch in node.branches))
+        assert isinstance(node, Repetition)  # noqa: S101 -- the last kind of node
+        return self._build_repetition(node, then)
+
+    def _build_repetition(self, node: Repetition, then: int) -> int:
+        if node.greatest is None:
+            loop = self._add(())
+            self._next[loop] = (self._build(node.part, loop), then)
+            first = loop
+        else:
+            first = then
+            for _ in range(node.greatest - node.least):
+                first = self._add((self._build(node.part, first), then))
+        for _ in range(node.least):
+            first = self._build(node.part, first)
+        return first
+
+
+def _class_of(character: str) -> str:
+    """Return what assertions look at: the end of the text, a line feed, a word character or another one."""
+    if character in {_END, "\n"}:
+        return character
+    return "w" if character in _WORD_CHARACTERS else " "
+
+
+def _is_satisfied(kind: str, before: str, after: str) -> bool:
+    if kind == "start":
+        return before == _END
+    if kind == "end":
+        return after == _END
+    if kind == "line start":
+        return before in {_END, "\n"}
+    if kind == "line end":
+        return after in {_END, "\n"}
+    return ((before == "w") is not (after == "w")) is (kind == "word boundary")
+
+
+@lru_cache(maxsize=512)
+def compile_pattern(text: str) -> Pattern:
+    """Compile a pattern of RE2's syntax.
+
+    Raises:
+        PatternSyntaxError: the pattern is not valid, or too large.
+    """
+    return Pattern(text)
+
+
+def search_pattern(text: str, pattern: str) -> bool:
+    """Return true if a pattern occurs in a text, as ``text.matches(pattern)`` does."""
+    try:
+        compiled = compile_pattern(pattern)
+    except PatternSyntaxError as error:
+        raise RuleEvaluationError(f"The pattern '{pattern[:100]}' is not valid: {error}.") from None
+    return compiled.search(text)

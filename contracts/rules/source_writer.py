@@ -1,0 +1,237 @@
+"""Writer of the Python source of one rule, as an expression in a function of the variables."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from itertools import count
+from typing import Any, Final
+
+from contractlog.contracts.rules import operators, runtime_values
+from contractlog.contracts.rules.expressions import (
+    Call,
+    Conditional,
+    Expression,
+    Identifier,
+    Index,
+    ListExpression,
+    Literal,
+    Macro,
+    MapExpression,
+    Select,
+    walk_expression,
+)
+from contractlog.contracts.rules.functions import FUNCTIONS, TYPE_NAMES
+from contractlog.contracts.rules.macros import CAREFUL_MACROS, FAST_MACROS, absorb_and, absorb_or
+from contractlog.contracts.rules.runtime_values import TypeValue
+from contractlog.contracts.rules.tokens import MAX_INT, MIN_INT
+from contractlog.contracts.rules.type_checker import TypedExpression
+from contractlog.contracts.rules.value_types import NUMBERS, ValueKind, ValueType
+
+__all__ = ["SourceWriter"]
+
+_K = ValueKind
+#: Kinds whose values Python compares with ``==`` as CEL does.
+_SCALARS: Final = frozenset({_K.STRING, _K.BYTES, _K.BOOL, _K.TIMESTAMP, _K.DURATION}) | NUMBERS
+_CONVERSIONS: Final = {"date": runtime_values.convert_date, "uuid": runtime_values.convert_uuid}
+_FLOAT_OPERATORS: Final = frozenset({"+", "-", "*"})
+_TIME_KINDS: Final = frozenset({_K.TIMESTAMP, _K.DURATION})
+_READ_WHOLE: Final = frozenset({_K.STRING, _K.BYTES, _K.LIST, _K.DYN})
+
+
+class SourceWriter:
+    """One rule's source; ``careful`` for the form that absorbs errors."""
+
+    def __init__(self, typed: TypedExpression, names: Collection[str], *, careful: bool = False) -> None:
+        self._typed = typed
+        self._careful = careful
+        self._constants: dict[str, Any] = {}
+        self._numbers = count()
+        self._scope = {name: f"v{number}" for number, name in enumerate(sorted(names))}
+        self._has_macros = any(isinstance(node, Macro) for node in walk_expression(typed.root))
+
+    def compile(self) -> Callable[[Mapping[str, Any]], Any]:
+        """Write and compile the function."""
+        body = self._write(self._typed.root)
+        lines = ["def rule(variables):"]
+        for name, variable in self._scope.items():
+            if name in TYPE_NAMES:
+                default = self._constant(TypeValue(name))
+                lines.append(f"    {variable} = variables.get({name!r}, {default})")
+            else:
+                lines.append(f"    {variable} = variables[{name!r}]")
+        if self._has_macros:
+            lines.append(f"    budget = {self._constant(runtime_values.new_budget)}()")
+        lines.append(f"    return {body}")
+        namespace = dict(self._constants)
+        exec(compile("\n".join(lines), "<rule>", "exec"), namespace)  # noqa: S102 -- no text of the rule is in it
+        rule: Callable[[Mapping[str, Any]], Any] = namespace["rule"]
+        return rule
+
+    def _constant(self, value: Any) -> str:
+        """Pass a value to the function, and return its name there."""
+        name = f"c{next(self._numbers)}"
+        self._constants[name] = value
+        return name
+
+    def _call(self, function: Callable[..., Any], *arguments: str) -> str:
+        return f"{self._constant(function)}({', '.join(arguments)})"
+
+    def _type(self, node: Expression) -> ValueType:
+        return self._typed.types[id(node)]
+
+    def _write(self, node: Expression) -> str:  # noqa: PLR0911 -- one for each kind of node
+        match node:
+            case Literal():
+                return (
+                    repr(node.value)
+                    if node.value is None or node.value.__class__ in {bool, int}
+                    else self._constant(node.value)
+                )
+            case Identifier():
+                return self._convert(node, self._scope[node.name])
+            case Select():
+                return self._select(node)
+            case Index():
+                return self._index(node)
+            case Conditional():
+                condition = self._bool(node.condition)
+                return f"({self._write(node.consequence)} if {condition} else {self._write(node.alternative)})"
+            case ListExpression():
+                return f"[{', '.join(map(self._write, node.items))}]"
+            case MapExpression():
+                entries = (f"({self._write(key)}, {self._write(value)})" for key, value in node.entries)
+                return self._call(operators.make_map, *entries)
+            case Macro():
+                return self._macro(node)
+            case Call():
+                return self._operation(node)
+        raise TypeError(type(node).__name__)  # pragma: no cover
+
+    def _convert(self, node: Expression, source: str) -> str:
+        """Wrap a value that is read from data, if CEL reads it as another one."""
+        value_type = self._type(node)
+        if value_type.conversion:
+            return self._call(_CONVERSIONS[value_type.conversion], source)
+        return self._call(runtime_values.import_value, source) if value_type.kind is _K.DYN else source
+
+    def _bool(self, node: Expression) -> str:
+        """Write an operand that must be a bool, checked unless an operator makes it."""
+        source = self._write(node)
+        makes_bool = (isinstance(node, Call) and self._type(node).kind is _K.BOOL) or (
+            isinstance(node, (Macro, Literal)) or (isinstance(node, Select) and node.test_only)
+        )
+        return source if makes_bool else self._call(operators.to_bool, source)
+
+    def _select(self, node: Select) -> str:
+        operand = self._write(node.operand)
+        field = self._constant(node.field)
+        kind = self._type(node.operand).kind
+        if node.test_only:
+            return self._call(operators.test_field, operand, field)
+        if kind in {_K.RECORD, _K.MAP}:
+            return self._convert(node, f"{operand}[{field}]")
+        return self._call(operators.select_field, operand, field)
+
+    def _index(self, node: Index) -> str:
+        operand, index = self._write(node.operand), self._write(node.index)
+        literal = isinstance(node.index, Literal)
+        kind = self._type(node.operand).kind
+        is_name = literal and isinstance(node.index.value, str) and kind in {_K.RECORD, _K.MAP}  # type: ignore[attr-defined]
+        if is_name:
+            return self._convert(node, f"{operand}[{index}]")
+        return self._call(operators.index_value, operand, index)
+
+    def _macro(self, node: Macro) -> str:
+        operand = self._write(node.operand)
+        variable = f"x{next(self._numbers)}"
+        before = self._scope
+        self._scope = {**before, node.variable: variable}
+        condition = None if node.condition is None else f"lambda {variable}: {self._write(node.condition)}"
+        result = None if node.result is None else f"lambda {variable}: {self._write(node.result)}"
+        self._scope = before
+        macros = {**FAST_MACROS, **CAREFUL_MACROS} if self._careful else FAST_MACROS
+        functions = [str(condition)] if node.name != "map" else [str(condition), str(result)]
+        return self._call(macros[node.name], "budget", operand, *functions)
+
+    def _operation(self, node: Call) -> str:
+        name = node.function
+        if name in {"_&&_", "_||_"}:
+            operands = [self._bool(argument) for argument in node.arguments]
+            if self._careful:
+                return self._call(
+                    absorb_and if name == "_&&_" else absorb_or, *(f"lambda: {operand}" for operand in operands)
+                )
+            return f"({(' and ' if name == '_&&_' else ' or ').join(operands)})"
+        if name == "!_":
+            return f"(not {self._bool(node.arguments[0])})"
+        if name == "-_":
+            return self._call(operators.negate, self._write(node.arguments[0]))
+        if name.startswith("_") and name.endswith("_"):
+            return self._binary(node, name[1:-1])
+        return self._function(node)
+
+    def _function(self, node: Call) -> str:
+        arguments = [self._write(child) for child in node.children]
+        kinds = [self._type(child).kind for child in node.children]
+        if self._has_macros and arguments and kinds[0] in _READ_WHOLE:
+            arguments[0] = self._call(runtime_values.charge_value, "budget", arguments[0])
+        function = FUNCTIONS[node.function]
+        if _K.DYN in kinds or any(self._type(child).nullable for child in node.children):
+            return self._call(function.call_checked, *arguments)
+        if node.function == "contains":
+            return f"({arguments[1]} in {arguments[0]})"
+        if node.function in {"startsWith", "endsWith"}:
+            return f"{arguments[0]}.{node.function.lower()}({arguments[1]})"
+        return self._call(function.implementation, *arguments)
+
+    def _binary(self, node: Call, operator: str) -> str:
+        left, right = map(self._write, node.arguments)
+        types = [self._type(argument) for argument in node.arguments]
+        kinds = {value_type.kind for value_type in types}
+        if operator in {"==", "!="}:
+            return self._equality(operator, (left, right), kinds)
+        if operator in operators.COMPARISONS and _K.DYN not in kinds:
+            return f"({left} {operator} {right})"
+        if self._has_macros and operator in {"in", "+"} and kinds & _READ_WHOLE:
+            side = left if operator == "+" else right
+            charged = self._call(runtime_values.charge_value, "budget", side)
+            left, right = (charged, right) if operator == "+" else (left, charged)
+        if operator == "in":
+            return self._membership(node, left, right)
+        if kinds == {_K.INT}:
+            return self._integer(operator, left, right)
+        if kinds == {_K.DOUBLE} and operator in _FLOAT_OPERATORS:
+            return f"({left} {operator} {right})"
+        if kinds == {_K.DOUBLE}:
+            return self._call(operators.divide_doubles, left, right)
+        if kinds <= _TIME_KINDS:
+            return f"({left} {operator} {right})"
+        if kinds in ({_K.STRING}, {_K.BYTES}):
+            return self._call(runtime_values.bound_size, f"{left} + {right}")
+        return self._call(operators.BINARY_IMPLEMENTATIONS[operator], left, right)
+
+    def _equality(self, operator: str, sources: tuple[str, str], kinds: set[ValueKind]) -> str:
+        left, right = sources
+        if "None" in sources:
+            return f"({left} {'is' if operator == '==' else 'is not'} {right})"
+        if (len(kinds) == 1 and kinds <= _SCALARS) or kinds <= NUMBERS:
+            return f"({left} {operator} {right})"
+        return self._call(operators.BINARY_IMPLEMENTATIONS[operator], left, right)
+
+    def _membership(self, node: Call, left: str, right: str) -> str:
+        value, container = node.arguments
+        kind = self._type(value).kind
+        if isinstance(container, ListExpression) and kind in {_K.STRING, _K.INT}:
+            constants = [item.value for item in container.items if isinstance(item, Literal)]
+            if len(constants) == len(container.items) and {self._type(item).kind for item in container.items} == {kind}:
+                return f"({left} in {self._constant(frozenset(constants))})"
+        return self._call(operators.contains_value, left, right)
+
+    def _integer(self, operator: str, left: str, right: str) -> str:
+        if operator == "/":
+            return self._call(operators.bound_int, self._call(operators.divide_ints, left, right))
+        if operator == "%":
+            return self._call(operators.remainder_ints, left, right)
+        number = f"n{next(self._numbers)}"
+        overflow = self._constant(operators.overflow)
+        return f"({number} if {MIN_INT} <= ({number} := {left} {operator} {right}) <= {MAX_INT} else {overflow}())"
