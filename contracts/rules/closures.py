@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from contractlog.contracts.rules.expressions import Call, Expression, Identifier, Macro, walk_expression
+from contractlog.contracts.rules.expressions import Expression, FunctionCall, Identifier, Macro, walk_expression
 from contractlog.contracts.rules.macros import CAREFUL_MACROS
 from contractlog.contracts.rules.rule_errors import RuleEvaluationError
 from contractlog.contracts.rules.runtime_values import EVALUATION_ERRORS, export_value
@@ -45,8 +45,8 @@ def compile_typed(typed: TypedExpression) -> Callable[[Mapping[str, Any]], Any]:
     names = list_variables(typed.root)
     fast = SourceWriter(typed, names).compile()
     if any(_absorbs(node) for node in walk_expression(typed.root)):
-        return _guarded(fast, SourceWriter(typed, names, careful=True).compile(), export=_needs_export(typed))
-    return _guarded(fast, None, export=_needs_export(typed))
+        return _handle_errors(fast, SourceWriter(typed, names, careful=True).compile(), export=_needs_export(typed))
+    return _handle_errors(fast, None, export=_needs_export(typed))
 
 
 def list_variables(expression: Expression) -> frozenset[str]:
@@ -61,7 +61,7 @@ def list_variables(expression: Expression) -> frozenset[str]:
 
 
 def _absorbs(node: Expression) -> bool:
-    if isinstance(node, Call):
+    if isinstance(node, FunctionCall):
         return node.function in _ABSORBING
     return isinstance(node, Macro) and node.name in CAREFUL_MACROS
 
@@ -70,7 +70,7 @@ def _needs_export(typed: TypedExpression) -> bool:
     return typed.type.kind not in _PLAIN_KINDS
 
 
-def _guarded(
+def _handle_errors(
     fast: Callable[[Mapping[str, Any]], Any], careful: Callable[[Mapping[str, Any]], Any] | None, *, export: bool
 ) -> Callable[[Mapping[str, Any]], Any]:
     """Return the fast form, with the careful form for errors."""

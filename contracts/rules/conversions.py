@@ -39,6 +39,7 @@ _DOUBLE: Final = re.compile(
 )
 _TRUE: Final = frozenset({"true", "True", "TRUE", "t", "1"})
 _FALSE: Final = frozenset({"false", "False", "FALSE", "f", "0"})
+_MAX_DIGITS: Final = 20  #: of a 64-bit number
 _MAX_EXACT: Final = 2.0**63
 
 
@@ -46,7 +47,9 @@ def to_int(value: Any) -> int:
     """Return a number, a text or the seconds of a timestamp as int; fractions are cut off."""
     if isinstance(value, bool):
         raise _no_conversion("int", value)
-    if isinstance(value, (int, Decimal)):
+    if isinstance(value, Decimal):
+        return bound_int(int(value)) if value.adjusted() < _MAX_DIGITS else overflow()
+    if isinstance(value, int):
         return bound_int(int(value))
     if isinstance(value, float):
         return int(value) if isfinite(value) and -_MAX_EXACT <= value < _MAX_EXACT else overflow()
@@ -63,6 +66,8 @@ def to_uint(value: Any) -> int:
         raise _no_conversion("uint", value)
     if isinstance(value, str) and not _INTEGER.fullmatch(value):
         raise _no_conversion("uint", value)
+    if isinstance(value, Decimal) and value.adjusted() >= _MAX_DIGITS:
+        overflow()
     return bound_int(int(value), ValueKind.UINT)
 
 

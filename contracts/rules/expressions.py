@@ -11,9 +11,9 @@ from dataclasses import dataclass
 
 __all__ = [
     "OPERATORS",
-    "Call",
     "Conditional",
     "Expression",
+    "FunctionCall",
     "Identifier",
     "Index",
     "ListExpression",
@@ -110,7 +110,7 @@ class Index(Expression):
 
 
 @dataclass(frozen=True, slots=True)
-class Call(Expression):
+class FunctionCall(Expression):
     """A call of a function, a method (with a target) or an operator."""
 
     function: str

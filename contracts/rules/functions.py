@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from operator import is_
 from typing import Any, Final
 
 from contractlog.contracts.rules import conversions, text_formats, text_functions
@@ -17,6 +18,7 @@ from contractlog.contracts.rules.value_types import ValueKind
 __all__ = ["FUNCTIONS", "OUTSIDE_NAMESPACES", "TYPE_NAMES", "RuleFunction", "Signature"]
 
 _K = ValueKind
+MAX_ACCEPTED: Final = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,14 +48,20 @@ class RuleFunction:
     as_function: bool = False
     as_method: bool = True
     negative_words: str = ""  #: the statement if the result is false
+    accepted: set[tuple[type, ...]] = field(default_factory=set, compare=False, repr=False)  #: classes that fit
 
     def call_checked(self, *arguments: Any) -> Any:
         """Call the implementation with arguments whose kinds are known only when the rule runs."""
+        classes = tuple([argument.__class__ for argument in arguments])
+        if classes in self.accepted:
+            return self.implementation(*arguments)
         values = list(map(import_value, arguments))
         kinds = list(map(kind_of, values))
         if not any(signature.accepts(kinds) for signature in self.signatures):
             listed = ", ".join(map(describe_kind, values))
             raise RuleEvaluationError(f"{self.name}() has no form for {listed or 'no arguments'}.")
+        if all(map(is_, values, arguments)) and len(self.accepted) < MAX_ACCEPTED:
+            self.accepted.add(classes)
         return self.implementation(*values)
 
 
@@ -173,8 +181,10 @@ _DECLARED: Final = (
         conversions.to_timestamp, "the time {0}", as_function=True, as_method=False,
     ),
     _conversion("duration", conversions.to_duration, (_K.STRING, _K.DURATION), _K.DURATION),
-    RuleFunction("type", (_sign(_K.DYN, _K.TYPE),), conversions.type_of, "the type of {0}", True, False),
-    RuleFunction("dyn", (_sign(_K.DYN, _K.DYN),), lambda value: value, "{0}", True, False),
+    RuleFunction(
+        "type", (_sign(_K.DYN, _K.TYPE),), conversions.type_of, "the type of {0}", as_function=True, as_method=False
+    ),
+    RuleFunction("dyn", (_sign(_K.DYN, _K.DYN),), lambda value: value, "{0}", as_function=True, as_method=False),
     *(_part(name, _TIMES[name]) for name in TIMESTAMP_PARTS),
 )  # fmt: skip
 

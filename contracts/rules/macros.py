@@ -6,7 +6,8 @@ The fast forms stop at the first error. The careful forms absorb errors as CEL's
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from typing import Any, Final
 
 from contractlog.compatibility.step_budget import StepBudget
@@ -21,27 +22,28 @@ _Test = Callable[[Any], Any]
 
 def absorb_and(*operands: Callable[[], Any]) -> bool:
     """Return false if any operand is false, else raise the first error, else return true."""
-    return not _decide(lambda operand=operand: not to_bool(operand()) for operand in operands)
+    return _decide(operands, deciding=False)
 
 
 def absorb_or(*operands: Callable[[], Any]) -> bool:
     """Return true if any operand is true, else raise the first error, else return false."""
-    return _decide(operand for operand in operands)
+    return _decide(operands, deciding=True)
 
 
-def _decide(operands: Iterator[Callable[[], Any]]) -> bool:
+def _decide(operands: Iterable[Callable[[], Any]], *, deciding: bool) -> bool:
+    """Return ``deciding`` if any operand has this value, else raise the first error, else return the other bool."""
     failure: Exception | None = None
     for operand in operands:
         try:
-            if to_bool(operand()):
-                return True
+            if to_bool(operand()) is deciding:
+                return deciding
         except RuleLimitExceeded:
             raise
         except EVALUATION_ERRORS as error:
             failure = failure or error
     if failure is not None:
         raise failure
-    return False
+    return not deciding
 
 
 def _elements(budget: StepBudget, operand: Any) -> Any:
@@ -53,34 +55,32 @@ def _elements(budget: StepBudget, operand: Any) -> Any:
 
 
 def _all(budget: StepBudget, operand: Any, test: _Test) -> bool:
-    return all(to_bool(test(import_value(item))) for item in _elements(budget, operand))
+    return all(map(test, _elements(budget, operand)))
 
 
 def _exists(budget: StepBudget, operand: Any, test: _Test) -> bool:
-    return any(to_bool(test(import_value(item))) for item in _elements(budget, operand))
+    return any(map(test, _elements(budget, operand)))
 
 
 def _exists_one(budget: StepBudget, operand: Any, test: _Test) -> bool:
-    return sum(to_bool(test(import_value(item))) for item in _elements(budget, operand)) == 1
+    return bool(sum(map(test, _elements(budget, operand))) == 1)
 
 
 def _filter(budget: StepBudget, operand: Any, test: _Test) -> list[Any]:
-    return [item for item in map(import_value, _elements(budget, operand)) if to_bool(test(item))]
+    return [item for item in map(import_value, _elements(budget, operand)) if test(item)]
 
 
 def _map(budget: StepBudget, operand: Any, test: _Test | None, make: _Test) -> list[Any]:
-    items = map(import_value, _elements(budget, operand))
-    return [make(item) for item in items if test is None or to_bool(test(item))]
+    items = _elements(budget, operand)
+    return list(map(make, items if test is None else filter(test, items)))
 
 
 def _careful_all(budget: StepBudget, operand: Any, test: _Test) -> bool:
-    items = _elements(budget, operand)
-    return not _decide((lambda item=item: not to_bool(test(import_value(item)))) for item in items)
+    return _decide((partial(test, item) for item in _elements(budget, operand)), deciding=False)
 
 
 def _careful_exists(budget: StepBudget, operand: Any, test: _Test) -> bool:
-    items = _elements(budget, operand)
-    return _decide((lambda item=item: test(import_value(item))) for item in items)
+    return _decide((partial(test, item) for item in _elements(budget, operand)), deciding=True)
 
 
 FAST_MACROS: Final[Mapping[str, Callable[..., Any]]] = {

@@ -7,9 +7,9 @@ from typing import Final, TypeVar
 
 from contractlog.contracts.rules.expressions import (
     OPERATORS,
-    Call,
     Conditional,
     Expression,
+    FunctionCall,
     Identifier,
     Index,
     ListExpression,
@@ -159,10 +159,10 @@ class _Parser:
             self._next += 1
             right = self._binary(OPERATORS[operator] + 1)
             name = f"_{operator}_"
-            if operator in {"&&", "||"} and isinstance(left, Call) and left.function == name:
-                left = Call(left.at, name, (*left.arguments, right))
+            if operator in {"&&", "||"} and isinstance(left, FunctionCall) and left.function == name:
+                left = FunctionCall(left.at, name, (*left.arguments, right))
             else:
-                left = Call(at, name, (left, right))
+                left = FunctionCall(at, name, (left, right))
         return left
 
     def _unary(self) -> Expression:
@@ -176,7 +176,7 @@ class _Parser:
         else:
             operand = self._member(self._primary())
         for sign in reversed(signs):
-            operand = Call(self._position(sign), f"{sign.text}_", (operand,))
+            operand = FunctionCall(self._position(sign), f"{sign.text}_", (operand,))
         return operand
 
     def _number(self, sign: Token | None) -> Literal:
@@ -190,7 +190,7 @@ class _Parser:
     def _member(self, operand: Expression) -> Expression:
         while True:
             if self._accept("."):
-                operand = self._dotted(operand)
+                operand = self._access(operand)
             elif self.at_symbol("["):
                 at = self._position()
                 self._next += 1
@@ -201,7 +201,7 @@ class _Parser:
             else:
                 return operand
 
-    def _dotted(self, operand: Expression) -> Expression:
+    def _access(self, operand: Expression) -> Expression:
         token = self._token
         if token.kind != "name":
             raise self._error(f"Expected the name of a field or method after '.', not {self._describe_token()}.")
@@ -212,7 +212,7 @@ class _Parser:
         arguments = self._list(")", self._expression)
         if token.text in _MACROS and len(arguments) > 1:
             return self._macro(token, operand, arguments)
-        return Call(at, token.text, arguments, operand)
+        return FunctionCall(at, token.text, arguments, operand)
 
     def _macro(self, token: Token, operand: Expression, arguments: tuple[Expression, ...]) -> Macro:
         variable, *parts = arguments
@@ -244,11 +244,11 @@ class _Parser:
             self._next += 1
             return self._name(self._tokens[self._next - 1])
         if token.kind == "symbol" and token.text in {"(", "[", "{"}:
-            return self._bracketed(token.text, at)
+            return self._brackets(token.text, at)
         self._next -= 1
         raise self._error(f"Expected an expression, not {self._describe_token()}.")
 
-    def _bracketed(self, bracket: str, at: TextPosition) -> Expression:
+    def _brackets(self, bracket: str, at: TextPosition) -> Expression:
         if bracket == "[":
             return ListExpression(at, self._list("]", self._expression))
         if bracket == "{":
@@ -267,7 +267,7 @@ class _Parser:
             return Identifier(at, token.text)
         arguments = self._list(")", self._expression)
         if token.text != "has":
-            return Call(at, token.text, arguments)
+            return FunctionCall(at, token.text, arguments)
         if len(arguments) != 1 or not isinstance(arguments[0], Select):
             raise self._error("has() needs one argument that ends with the name of a field: has(message.name).", token)
         return Select(arguments[0].at, arguments[0].operand, arguments[0].field, test_only=True)
@@ -278,7 +278,7 @@ class _Parser:
         return key, self._expression()
 
     def _list(self, end: str, parse_item: Callable[[], _Item]) -> tuple[_Item, ...]:
-        items: list[T] = []
+        items: list[_Item] = []
         while not self._accept(end):
             items.append(parse_item())
             if not self._accept(","):

@@ -39,7 +39,11 @@ class _State:
     def __init__(self, starts: frozenset[int], before: str) -> None:
         self.starts = starts
         self.before = before
-        self.after: dict[str, _State | bool] = {}
+        self.after: dict[str, _State] = {}
+
+
+_MATCH: Final = _State(frozenset(), _END)
+_NO_MATCH: Final = _State(frozenset(), _END)
 
 
 class Pattern:
@@ -64,20 +68,19 @@ class Pattern:
         Raises:
             RuleLimitExceeded: the search takes too many steps.
         """
-        state: _State | bool = self._first
+        state = self._first
         work = 0
         for character in text:
-            target = state.after.get(character)  # type: ignore[union-attr] -- a bool ends the loop
+            target = state.after.get(character)
             if target is None:
-                target = self._step(state, character)  # type: ignore[arg-type]
+                target = self._step(state, character)
                 work += len(self._next)
                 if work > MAX_WORK:
                     raise RuleLimitExceeded("The search of a pattern takes too many steps. Use a simpler pattern.")
-            if target is True:
+            if target is _MATCH:
                 return True
             state = target
-        target = state.after.get(_END)  # type: ignore[union-attr]
-        return (self._step(state, _END) if target is None else target) is True  # type: ignore[arg-type]
+        return (state.after.get(_END) or self._step(state, _END)) is _MATCH
 
     def _state(self, starts: frozenset[int], before: str) -> _State:
         key = (starts, before)
@@ -86,16 +89,15 @@ class Pattern:
             state = self._states[key] = _State(starts, before)
         return state
 
-    def _step(self, state: _State, character: str) -> _State | bool:
-        """Make the transition of a state: true if the pattern ends before the character."""
+    def _step(self, state: _State, character: str) -> _State:
+        """Make the transition of a state: to ``_MATCH`` if the pattern ends before the character."""
         if len(self._states) > MAX_STATES or self._transitions > MAX_TRANSITIONS:
             self._clear()
         reached = self._closure(state, character)
-        target: _State | bool
         if self._accept in reached:
-            target = True
+            target = _MATCH
         elif character == _END:
-            target = False
+            target = _NO_MATCH
         else:
             following = {self._next[at][0] for at in reached if at in self._sets and self._sets[at].has(character)} | {
                 self._entry

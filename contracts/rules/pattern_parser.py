@@ -197,7 +197,7 @@ def _parse_limits(reader: _Reader) -> tuple[int, int | None] | None:
     return least, greatest
 
 
-def _parse_atom(reader: _Reader) -> PatternNode:
+def _parse_atom(reader: _Reader) -> PatternNode:  # noqa: PLR0911 -- one for each kind of atom
     character = reader.next
     reader.at += 1
     flags = reader.flags

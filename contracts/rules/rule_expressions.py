@@ -27,7 +27,6 @@ RULE_TYPES: Final = frozenset({"CEL", "CEL_FIELD"})
 """Types of rules whose expressions are of this language."""
 
 _FIELD_VARIABLES: Final[Mapping[str, ValueType]] = {
-    "value": DYN,
     "fullName": STRING,
     "name": STRING,
     "typeName": STRING,
@@ -87,15 +86,20 @@ class RuleProblem:
     severity: Literal["error", "warning"]  #: a warning if the construct is outside of the subset of CEL
 
 
-def compile_rule(rule: Rule, schema: ParsedSchema | None) -> CompiledRule:
+def compile_rule(rule: Rule, schema: ParsedSchema | None, *, value: ValueType = DYN) -> CompiledRule:
     """Compile a rule of type CEL or CEL_FIELD; without a schema, types are known only when it runs.
+
+    Args:
+        rule: the rule; its type, kind, expression and parameters are used.
+        schema: the schema of ``message``.
+        value: the type of ``value`` in a rule of type CEL_FIELD, if all fields that it is run for have this type.
 
     Raises:
         RuleExpressionError: the expression is not valid, or a construct is outside of the subset.
     """
     text = rule.expr or ""
     guard, body = parse_rule(text, with_guard=_has_guard(rule))
-    variables = _variable_types(rule, DYN if schema is None else record_type(schema))
+    variables = _variable_types(rule, DYN if schema is None else record_type(schema), value)
     typed_guard, typed_body = _infer(rule, guard, body, variables)
     names = list_variables(body) | (frozenset() if guard is None else list_variables(guard))
     return CompiledRule(
@@ -156,7 +160,7 @@ def _infer(
     return typed_guard, typed_body
 
 
-def _variable_types(rule: Rule, message: ValueType) -> Mapping[str, ValueType]:
+def _variable_types(rule: Rule, message: ValueType, value: ValueType = DYN) -> Mapping[str, ValueType]:
     if rule.type == "CEL_FIELD":
-        return {"message": message, **_FIELD_VARIABLES}
+        return {"message": message, "value": value, **_FIELD_VARIABLES}
     return {"message": message, "now": TIMESTAMP}

@@ -57,7 +57,9 @@ def record_type(parsed: ParsedSchema) -> ValueType:
     return DYN
 
 
-def _avro_type(schema: avro.AvroSchema, use: avro.AvroType, records: dict[str, ValueType], depth: int) -> ValueType:
+def _avro_type(  # noqa: PLR0911 -- one for each kind of node
+    schema: avro.AvroSchema, use: avro.AvroType, records: dict[str, ValueType], depth: int
+) -> ValueType:
     node = schema.resolve(use)
     if depth > _MAX_DEPTH:
         return DYN
@@ -68,9 +70,9 @@ def _avro_type(schema: avro.AvroSchema, use: avro.AvroType, records: dict[str, V
     logical = _LOGICAL_TYPES.get(describe_logical_type(node).partition("(")[0])
     if logical is not None:
         return logical
+    if isinstance(node, avro.Primitive):
+        return _PRIMITIVES[node.type]
     match node:
-        case avro.Primitive():
-            return _PRIMITIVES[node.type]
         case avro.Array():
             return list_of(_avro_type(schema, node.items, records, depth + 1))
         case avro.Map():
@@ -79,9 +81,7 @@ def _avro_type(schema: avro.AvroSchema, use: avro.AvroType, records: dict[str, V
             return _join_branches(_avro_type(schema, branch, records, depth + 1) for branch in node.branches)
         case avro.Enum():
             return STRING
-        case avro.Fixed():
-            return BYTES
-    return DYN
+    return BYTES if isinstance(node, avro.Fixed) else DYN
 
 
 def _avro_fields(

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from contractlog.contracts.rules.expressions import (
-    Call,
     Conditional,
     Expression,
+    FunctionCall,
     Identifier,
     Index,
     ListExpression,
@@ -58,7 +58,7 @@ def describe_rule(guard: Expression | None, body: Expression) -> str:
 
 def _is_statement(node: Expression) -> bool:
     """Return true if the expression is a condition by its form."""
-    if isinstance(node, Call):
+    if isinstance(node, FunctionCall):
         function = FUNCTIONS.get(node.function)
         is_test = function is not None and bool(function.negative_words)
         return is_test or node.function in _RELATIONS or node.function in _JUNCTIONS or node.function == "!_"
@@ -67,16 +67,16 @@ def _is_statement(node: Expression) -> bool:
     return isinstance(node, Select) and node.test_only
 
 
-def _statement(node: Expression, *, negated: bool = False) -> str:
+def _statement(node: Expression, *, negated: bool = False) -> str:  # noqa: PLR0911 -- one for each kind of condition
     """Return a condition, or its negation, as a statement."""
     match node:
-        case Call(function="!_"):
+        case FunctionCall(function="!_"):
             return _statement(node.arguments[0], negated=not negated)
-        case Call() if node.function in _JUNCTIONS:
+        case FunctionCall() if node.function in _JUNCTIONS:
             return _junction(node, negated=negated)
-        case Call() if node.function in _RELATIONS:
+        case FunctionCall() if node.function in _RELATIONS:
             return _relation(node, negated=negated)
-        case Call() if node.function in FUNCTIONS and FUNCTIONS[node.function].negative_words:
+        case FunctionCall() if node.function in FUNCTIONS and FUNCTIONS[node.function].negative_words:
             function = FUNCTIONS[node.function]
             words = function.negative_words if negated else function.words
             return words.format(*map(_phrase, node.children))
@@ -88,7 +88,7 @@ def _statement(node: Expression, *, negated: bool = False) -> str:
     return f"{_phrase(node)} is {'false' if negated else 'true'}"
 
 
-def _junction(node: Call, *, negated: bool) -> str:
+def _junction(node: FunctionCall, *, negated: bool) -> str:
     word = _JUNCTIONS[node.function]
     if negated:
         word = "or" if word == "and" else "and"
@@ -96,7 +96,7 @@ def _junction(node: Call, *, negated: bool) -> str:
     subject = ""
     for argument in node.arguments:
         text = _statement(argument, negated=negated)
-        if isinstance(argument, Call) and argument.function in _JUNCTIONS:
+        if isinstance(argument, FunctionCall) and argument.function in _JUNCTIONS:
             text = f"({text})"
         start = _subject(argument)
         shortened = start and start == subject and text.startswith(f"{start} ")
@@ -107,12 +107,12 @@ def _junction(node: Call, *, negated: bool) -> str:
 
 def _subject(node: Expression) -> str:
     """Return the phrase that a statement begins with, if it is one of a subject and a relation."""
-    if isinstance(node, Call) and (node.function in _RELATIONS or node.target is not None):
+    if isinstance(node, FunctionCall) and (node.function in _RELATIONS or node.target is not None):
         return _phrase(node.children[0])
     return ""
 
 
-def _relation(node: Call, *, negated: bool) -> str:
+def _relation(node: FunctionCall, *, negated: bool) -> str:
     left, right = node.arguments
     words = _RELATIONS[node.function][negated]
     if node.function == "_in_" and isinstance(right, ListExpression):
@@ -132,7 +132,7 @@ def _path(node: Expression) -> str:
     return _phrase(node)
 
 
-def _phrase(node: Expression) -> str:  # noqa: PLR0911 -- one for each kind of node
+def _phrase(node: Expression) -> str:  # noqa: C901, PLR0911 -- one for each kind of node
     match node:
         case Literal():
             return _literal(node)
@@ -151,20 +151,20 @@ def _phrase(node: Expression) -> str:  # noqa: PLR0911 -- one for each kind of n
             return f"{{{', '.join(entries)}}}"
         case Macro() if node.name in {"filter", "map"}:
             return _list_macro(node)
-        case Call() if node.function in _SIGNS:
+        case FunctionCall() if node.function in _SIGNS:
             left, right = map(_operand, node.arguments)
             return f"{left} {_SIGNS[node.function]} {right}"
-        case Call(function="-_"):
+        case FunctionCall(function="-_"):
             return f"minus {_operand(node.arguments[0])}"
-        case Call() if node.function in FUNCTIONS and not _is_statement(node):
+        case FunctionCall() if node.function in FUNCTIONS and not _is_statement(node):
             return FUNCTIONS[node.function].words.format(*map(_phrase, node.children))
     if _is_statement(node):
         return f"whether {_statement(node)}"
-    return f"{node.function}({_join(node.children)})" if isinstance(node, Call) else type(node).__name__
+    return f"{node.function}({_join(node.children)})" if isinstance(node, FunctionCall) else type(node).__name__
 
 
 def _operand(node: Expression) -> str:
-    is_calculation = isinstance(node, Call) and node.function in _SIGNS
+    is_calculation = isinstance(node, FunctionCall) and node.function in _SIGNS
     return f"({_phrase(node)})" if is_calculation else _phrase(node)
 
 

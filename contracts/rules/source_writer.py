@@ -8,9 +8,9 @@ from typing import Any, Final
 
 from contractlog.contracts.rules import operators, runtime_values
 from contractlog.contracts.rules.expressions import (
-    Call,
     Conditional,
     Expression,
+    FunctionCall,
     Identifier,
     Index,
     ListExpression,
@@ -33,7 +33,11 @@ _K = ValueKind
 #: Kinds whose values Python compares with ``==`` as CEL does.
 _SCALARS: Final = frozenset({_K.STRING, _K.BYTES, _K.BOOL, _K.TIMESTAMP, _K.DURATION}) | NUMBERS
 _CONVERSIONS: Final = {"date": runtime_values.convert_date, "uuid": runtime_values.convert_uuid}
-_FLOAT_OPERATORS: Final = frozenset({"+", "-", "*"})
+_NUMBER_CLASSES: Final = frozenset({int, float})
+_LITERAL_CLASSES: Final[Mapping[type, frozenset[type]]] = {
+    int: _NUMBER_CLASSES, float: _NUMBER_CLASSES, str: frozenset({str}),
+}  # fmt: skip
+_FAST_WITH_LITERAL: Final = frozenset({"<", "<=", ">", ">=", "==", "!="})
 _TIME_KINDS: Final = frozenset({_K.TIMESTAMP, _K.DURATION})
 _READ_WHOLE: Final = frozenset({_K.STRING, _K.BYTES, _K.LIST, _K.DYN})
 
@@ -103,7 +107,7 @@ class SourceWriter:
                 return self._call(operators.make_map, *entries)
             case Macro():
                 return self._macro(node)
-            case Call():
+            case FunctionCall():
                 return self._operation(node)
         raise TypeError(type(node).__name__)  # pragma: no cover
 
@@ -117,13 +121,19 @@ class SourceWriter:
     def _bool(self, node: Expression) -> str:
         """Write an operand that must be a bool, checked unless an operator makes it."""
         source = self._write(node)
-        makes_bool = (isinstance(node, Call) and self._type(node).kind is _K.BOOL) or (
+        makes_bool = (isinstance(node, FunctionCall) and self._type(node).kind is _K.BOOL) or (
             isinstance(node, (Macro, Literal)) or (isinstance(node, Select) and node.test_only)
         )
         return source if makes_bool else self._call(operators.to_bool, source)
 
+    def _write_raw(self, node: Expression) -> str:
+        """Write an operand of a function that converts values of unknown type itself."""
+        if isinstance(node, Identifier) and self._type(node).kind is _K.DYN:
+            return self._scope[node.name]
+        return self._write(node)
+
     def _select(self, node: Select) -> str:
-        operand = self._write(node.operand)
+        operand = self._write_raw(node.operand)
         field = self._constant(node.field)
         kind = self._type(node.operand).kind
         if node.test_only:
@@ -146,14 +156,14 @@ class SourceWriter:
         variable = f"x{next(self._numbers)}"
         before = self._scope
         self._scope = {**before, node.variable: variable}
-        condition = None if node.condition is None else f"lambda {variable}: {self._write(node.condition)}"
+        condition = None if node.condition is None else f"lambda {variable}: {self._bool(node.condition)}"
         result = None if node.result is None else f"lambda {variable}: {self._write(node.result)}"
         self._scope = before
         macros = {**FAST_MACROS, **CAREFUL_MACROS} if self._careful else FAST_MACROS
         functions = [str(condition)] if node.name != "map" else [str(condition), str(result)]
         return self._call(macros[node.name], "budget", operand, *functions)
 
-    def _operation(self, node: Call) -> str:
+    def _operation(self, node: FunctionCall) -> str:
         name = node.function
         if name in {"_&&_", "_||_"}:
             operands = [self._bool(argument) for argument in node.arguments]
@@ -170,45 +180,60 @@ class SourceWriter:
             return self._binary(node, name[1:-1])
         return self._function(node)
 
-    def _function(self, node: Call) -> str:
-        arguments = [self._write(child) for child in node.children]
+    def _function(self, node: FunctionCall) -> str:
+        arguments = [self._write_raw(child) for child in node.children]
         kinds = [self._type(child).kind for child in node.children]
-        if self._has_macros and arguments and kinds[0] in _READ_WHOLE:
-            arguments[0] = self._call(runtime_values.charge_value, "budget", arguments[0])
+        if kinds and kinds[0] in _READ_WHOLE:
+            arguments[0] = self._charge(arguments[0])
         function = FUNCTIONS[node.function]
-        if _K.DYN in kinds or any(self._type(child).nullable for child in node.children):
-            return self._call(function.call_checked, *arguments)
-        if node.function == "contains":
-            return f"({arguments[1]} in {arguments[0]})"
-        if node.function in {"startsWith", "endsWith"}:
-            return f"{arguments[0]}.{node.function.lower()}({arguments[1]})"
-        return self._call(function.implementation, *arguments)
+        if _K.DYN in kinds or any(self._type(child).nullable for child in node.children[1:]):
+            source = self._call(function.call_checked, *arguments)
+        elif node.function == "contains":
+            source = f"({arguments[1]} in {arguments[0]})"
+        elif node.function in {"startsWith", "endsWith"}:
+            source = f"{arguments[0]}.{node.function.lower()}({arguments[1]})"
+        else:
+            source = self._call(function.implementation, *arguments)
+        return self._charge(source) if self._type(node).kind in _READ_WHOLE else source
 
-    def _binary(self, node: Call, operator: str) -> str:
-        left, right = map(self._write, node.arguments)
-        types = [self._type(argument) for argument in node.arguments]
-        kinds = {value_type.kind for value_type in types}
+    def _binary(self, node: FunctionCall, operator: str) -> str:
+        left, right = map(self._write_raw, node.arguments)
+        kinds = {self._type(argument).kind for argument in node.arguments}
+        if isinstance(node.arguments[1], Literal) and self._type(node.arguments[0]).kind is _K.DYN:
+            classes = _LITERAL_CLASSES.get(node.arguments[1].value.__class__)
+            if classes and operator in _FAST_WITH_LITERAL:
+                return self._compare_with_literal(operator, (left, right), classes)
         if operator in {"==", "!="}:
             return self._equality(operator, (left, right), kinds)
         if operator in operators.COMPARISONS and _K.DYN not in kinds:
             return f"({left} {operator} {right})"
-        if self._has_macros and operator in {"in", "+"} and kinds & _READ_WHOLE:
-            side = left if operator == "+" else right
-            charged = self._call(runtime_values.charge_value, "budget", side)
-            left, right = (charged, right) if operator == "+" else (left, charged)
         if operator == "in":
-            return self._membership(node, left, right)
+            return self._membership(node, left, self._charge(right) if kinds & _READ_WHOLE else right)
+        if operator == "+" and kinds & _READ_WHOLE:
+            return self._charge(self._call(operators.BINARY_IMPLEMENTATIONS[operator], left, right))
+        return self._arithmetic(operator, (left, right), kinds)
+
+    def _charge(self, source: str) -> str:
+        """Wrap a value that is read or made whole: where macros repeat this, it takes steps of the budget."""
+        return self._call(runtime_values.charge_value, "budget", source) if self._has_macros else source
+
+    def _arithmetic(self, operator: str, sources: tuple[str, str], kinds: set[ValueKind]) -> str:
+        left, right = sources
         if kinds == {_K.INT}:
             return self._integer(operator, left, right)
-        if kinds == {_K.DOUBLE} and operator in _FLOAT_OPERATORS:
-            return f"({left} {operator} {right})"
-        if kinds == {_K.DOUBLE}:
+        if kinds == {_K.DOUBLE} and operator == "/":
             return self._call(operators.divide_doubles, left, right)
-        if kinds <= _TIME_KINDS:
+        if kinds == {_K.DOUBLE} or kinds <= _TIME_KINDS:
             return f"({left} {operator} {right})"
-        if kinds in ({_K.STRING}, {_K.BYTES}):
-            return self._call(runtime_values.bound_size, f"{left} + {right}")
         return self._call(operators.BINARY_IMPLEMENTATIONS[operator], left, right)
+
+    def _compare_with_literal(self, operator: str, sources: tuple[str, str], classes: frozenset[type]) -> str:
+        """Write a comparison of a value of any type with a constant: directly if the value's class is the usual one."""
+        value, constant = sources
+        name = f"n{next(self._numbers)}"
+        slow = self._call(operators.BINARY_IMPLEMENTATIONS[operator], name, constant)
+        usual = self._constant(classes)
+        return f"({name} {operator} {constant} if ({name} := {value}).__class__ in {usual} else {slow})"
 
     def _equality(self, operator: str, sources: tuple[str, str], kinds: set[ValueKind]) -> str:
         left, right = sources
@@ -218,7 +243,7 @@ class SourceWriter:
             return f"({left} {operator} {right})"
         return self._call(operators.BINARY_IMPLEMENTATIONS[operator], left, right)
 
-    def _membership(self, node: Call, left: str, right: str) -> str:
+    def _membership(self, node: FunctionCall, left: str, right: str) -> str:
         value, container = node.arguments
         kind = self._type(value).kind
         if isinstance(container, ListExpression) and kind in {_K.STRING, _K.INT}:

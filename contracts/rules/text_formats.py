@@ -21,7 +21,7 @@ _ATOMS: Final = re.compile(r"[\w!#$%&'*+/=?^`{|}~-]+(?:\.[\w!#$%&'*+/=?^`{|}~-]+
 
 def is_hostname(text: str) -> bool:
     """Return true for a host name whose last label is not only digits."""
-    if not text or len(text) > _MAX_HOST:
+    if len(text) > _MAX_HOST or not text:
         return False
     labels = text.removesuffix(".").split(".")
     return all(len(label) <= _MAX_LABEL and _LABEL.fullmatch(label) for label in labels) and not labels[-1].isdigit()
@@ -42,7 +42,7 @@ def is_email(text: str) -> bool:
 def is_ipv4(text: str) -> bool:
     """Return true for an address such as ``192.0.2.1``."""
     try:
-        IPv4Address(text)
+        IPv4Address(text.strip() and text)
     except AddressValueError:
         return False
     return True
@@ -51,7 +51,7 @@ def is_ipv4(text: str) -> bool:
 def is_ipv6(text: str) -> bool:
     """Return true for an address such as ``2001:db8::1``."""
     try:
-        IPv6Address(text)
+        IPv6Address(text.strip() and text)
     except AddressValueError:
         return False
     return True

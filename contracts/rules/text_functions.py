@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
 from typing import Any, Final
 
-from contractlog.contracts.rules.rule_errors import RuleEvaluationError
-from contractlog.contracts.rules.runtime_values import MAX_RESULT_SIZE, RuleLimitExceeded, bound_size, import_value
+from contractlog.contracts.rules.rule_errors import RuleEvaluationError, RuleLimitExceeded
+from contractlog.contracts.rules.runtime_values import MAX_RESULT_SIZE, bound_size, import_value
 from contractlog.contracts.rules.time_functions import format_duration, format_timestamp
 
 __all__ = [

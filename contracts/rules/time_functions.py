@@ -32,7 +32,7 @@ _TIMESTAMP: Final = re.compile(
 _DURATION: Final = re.compile(r"[+-]?(?:(?:\d+(?:\.\d*)?|\.\d+)(?:ns|us|µs|ms|s|m|h))+|[+-]?0", re.ASCII)
 _DURATION_PART: Final = re.compile(r"(\d*\.?\d*)(ns|us|µs|ms|s|m|h)", re.ASCII)
 _OFFSET: Final = re.compile(r"([+-]?)(\d{2}):(\d{2})", re.ASCII)
-_MICROSECONDS: Final = {
+_MICROSECONDS: Final[dict[str, int | Fraction]] = {
     "ns": Fraction(1, 1000), "us": 1, "µs": 1, "ms": 1000, "s": 10**6, "m": 60 * 10**6, "h": 3600 * 10**6,
 }  # fmt: skip
 _PRECISIONS: Final = (0, 3, 6, 9)

@@ -99,10 +99,10 @@ def parse_number(text: str, *, negative: bool) -> int | float:
     """
     sign = -1 if negative else 1
     if text[-1] in "uU" and not negative:
-        number = UnsignedInt(_parse_integer(text[:-1]))
-        if number > MAX_UINT:
+        unsigned = UnsignedInt(_parse_integer(text[:-1]))
+        if unsigned > MAX_UINT:
             raise ValueError(f"{text} is above {MAX_UINT}, the greatest uint")
-        return number
+        return unsigned
     if text[-1] in "uU":
         raise ValueError(f"-{text} is negative, and a uint is not")
     if text[:2] in {"0x", "0X"} or text.isdigit():

@@ -9,9 +9,9 @@ from functools import reduce
 from typing import Final
 
 from contractlog.contracts.rules.expressions import (
-    Call,
     Conditional,
     Expression,
+    FunctionCall,
     Identifier,
     Index,
     ListExpression,
@@ -145,7 +145,7 @@ class _Inference:
                 return self._map(node, scope)
             case Macro():
                 return self._macro(node, scope)
-            case Call():
+            case FunctionCall():
                 return self._call(node, scope)
         raise TypeError(type(node).__name__)  # pragma: no cover
 
@@ -221,7 +221,7 @@ class _Inference:
         if value_type.kind not in {_K.BOOL, _K.DYN}:
             raise _error(node, f"{subject} must be a bool, not {value_type}.")
 
-    def _call(self, node: Call, scope: _Scope) -> ValueType:
+    def _call(self, node: FunctionCall, scope: _Scope) -> ValueType:
         name = node.function
         if name in {"_&&_", "_||_", "!_"}:
             for argument in node.arguments:
@@ -234,12 +234,12 @@ class _Inference:
             return self._negation(node, self.infer(node.arguments[0], scope))
         return self._function(node, scope)
 
-    def _negation(self, node: Call, operand: ValueType) -> ValueType:
+    def _negation(self, node: FunctionCall, operand: ValueType) -> ValueType:
         if operand.kind in {_K.INT, _K.DOUBLE, _K.DURATION, _K.DYN}:
             return replace(operand, nullable=False, conversion="")
         raise _error(node, f"There is no -{operand}.")
 
-    def _binary(self, node: Call, operator: str, left: ValueType, right: ValueType) -> ValueType:
+    def _binary(self, node: FunctionCall, operator: str, left: ValueType, right: ValueType) -> ValueType:
         kinds = (left.kind, right.kind)
         if operator in {"==", "!="}:
             if not _may_equal(left, right):
@@ -254,7 +254,7 @@ class _Inference:
             return BOOL
         return self._arithmetic(node, operator, left, right)
 
-    def _membership(self, node: Call, left: ValueType, right: ValueType) -> ValueType:
+    def _membership(self, node: FunctionCall, left: ValueType, right: ValueType) -> ValueType:
         items = STRING if right.kind is _K.RECORD else right.parameters[0] if right.parameters else DYN
         if right.kind not in {_K.LIST, _K.MAP, _K.RECORD, _K.DYN}:
             raise _error(node, f"'in' needs a list or a map on the right, not {right}.")
@@ -262,12 +262,14 @@ class _Inference:
             raise _error(node, f"A value of type {left} is never in {right}.")
         return BOOL
 
-    def _arithmetic(self, node: Call, operator: str, left: ValueType, right: ValueType) -> ValueType:
+    def _arithmetic(self, node: FunctionCall, operator: str, left: ValueType, right: ValueType) -> ValueType:
         if _K.DYN in (left.kind, right.kind):
             return DYN
         if _K.DECIMAL in (left.kind, right.kind):
             raise _error(
-                node, f"There is no {left} {operator} {right}. Compare decimals, or convert them with double().", True
+                node,
+                f"There is no {left} {operator} {right}. Compare decimals, or convert them with double().",
+                outside_subset=True,
             )
         kind = ARITHMETIC.get((operator, left.kind, right.kind))
         if kind is None:
@@ -275,7 +277,7 @@ class _Inference:
             raise _error(node, f"There is no {left} {operator} {right}.{convert}")
         return join_types([left, right]) if kind is _K.LIST else ValueType(kind)
 
-    def _function(self, node: Call, scope: _Scope) -> ValueType:
+    def _function(self, node: FunctionCall, scope: _Scope) -> ValueType:
         self._require_subset(node, scope)
         function = FUNCTIONS[node.function]
         arguments = [self.infer(child, scope) for child in node.children]
@@ -294,7 +296,7 @@ class _Inference:
         result = results[0]
         return list_of(ValueType(result.items)) if result.items else ValueType(result.result)
 
-    def _require_subset(self, node: Call, scope: _Scope) -> None:
+    def _require_subset(self, node: FunctionCall, scope: _Scope) -> None:
         """Reject functions that other implementations of CEL may have."""
         target = node.target
         if (
@@ -303,13 +305,15 @@ class _Inference:
             and (target.name in OUTSIDE_NAMESPACES or node.function not in FUNCTIONS)
         ):
             name = f"{target.name}.{node.function}"
-            raise _error(node, f"The function {name}() is outside of the subset of CEL that is implemented.", True)
+            raise _error(
+                node, f"The function {name}() is outside of the subset of CEL that is implemented.", outside_subset=True
+            )
         if node.function not in FUNCTIONS:
             raise _error(
                 node,
                 f"The function {node.function}() is outside of the subset of CEL that is implemented."
                 f"{_suggest(node.function, FUNCTIONS)}",
-                True,
+                outside_subset=True,
             )
 
 
@@ -332,5 +336,5 @@ def _suggest(name: str, names: Iterable[str]) -> str:
     return f" Did you mean '{matches[0]}'?" if matches else ""
 
 
-def _error(node: Expression, message: str, outside_subset: bool = False) -> RuleExpressionError:  # noqa: FBT001, FBT002 -- an internal short form
+def _error(node: Expression, message: str, *, outside_subset: bool = False) -> RuleExpressionError:
     return RuleExpressionError(message, node.at.line, node.at.column, outside_subset=outside_subset)
