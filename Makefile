@@ -76,7 +76,7 @@ build: setup ## build wheel and sdist in dist/
 	$(BIN)/uv build --quiet --python $(BIN)/python --build-constraints requirements/build.txt --require-hashes
 
 bench: setup ## measure speed as ratios to named alternatives (for Apicurio: benchmarks/registry/run.py --only apicurio)
-	@for script in benchmarks/*.py benchmarks/registry/{run,hostile_schemas,write_delays}.py benchmarks/serdes/{run,first_record,memory,broker}.py benchmarks/audit/*.py benchmarks/lineage/{run,degradation}.py; do echo "== $$script"; $(BIN)/python $$script; done
+	@for script in benchmarks/*.py benchmarks/registry/{run,hostile_schemas,write_delays}.py benchmarks/serdes/{run,first_record,memory,broker}.py benchmarks/audit/*.py benchmarks/rules/run.py benchmarks/lineage/{run,degradation}.py; do echo "== $$script"; $(BIN)/python $$script; done
 
 clean: ## remove everything that the other targets created
 	rm -rf .venv .typing .cache .mypy_cache .ruff_cache .pytest_cache .hypothesis build dist demo *.egg-info

@@ -1,1 +1,1 @@
-"""Rules of data contracts: a subset of CEL, from text to tree, types, Python closure and English sentence."""
+"""Rules of data contracts in a subset of CEL: tree, types, Python closure, English sentence."""

@@ -1,4 +1,4 @@
-"""Conversions of rule expressions: ``int()``, ``double()``, ``string()`` and the others, and ``type()``."""
+"""Conversions of rule expressions: ``int()``, ``string()`` and the others, and ``type()``."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ def to_boolean(value: Any) -> bool:
 
 
 def to_timestamp(value: Any, precision: int | None = None) -> datetime:
-    """Return a text of RFC 3339, or a number of seconds (or of the given precision) since 1970, as timestamp."""
+    """Return a text of RFC 3339, or a number since 1970 in the given precision, as timestamp."""
     is_number = isinstance(value, int) and not isinstance(value, (bool, UnsignedInt))
     if precision is not None and is_number:
         return timestamp_from_epoch(value, precision)

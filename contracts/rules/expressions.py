@@ -84,7 +84,7 @@ class Identifier(Expression):
 
 @dataclass(frozen=True, slots=True)
 class Select(Expression):
-    """A field of a record or an entry of a map: ``operand.field``; with ``test_only``, ``has(operand.field)``."""
+    """A field or an entry of a map, ``operand.field``; with ``test_only``, ``has(operand.field)``."""
 
     operand: Expression
     field: str

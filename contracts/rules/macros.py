@@ -31,7 +31,7 @@ def absorb_or(*operands: Callable[[], Any]) -> bool:
 
 
 def _decide(operands: Iterable[Callable[[], Any]], *, deciding: bool) -> bool:
-    """Return ``deciding`` if any operand has this value, else raise the first error, else return the other bool."""
+    """Return ``deciding`` if any operand has this value, else raise or return the other bool."""
     failure: Exception | None = None
     for operand in operands:
         try:

@@ -1,4 +1,4 @@
-"""Search of regular expressions in time linear in the text, by an automaton whose states are made when first needed.
+"""Search of regular expressions in linear time, by an automaton made as far as it is needed.
 
 Python's ``re`` may take exponential time for patterns such as ``(a+)+b``; a rule's pattern comes from outside.
 """

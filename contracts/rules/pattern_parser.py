@@ -1,4 +1,4 @@
-"""Parser of regular expressions in RE2's syntax: no look-around and no back-references, so that search is linear."""
+"""Parser of regular expressions in RE2's syntax, which has no look-around and no back-references."""
 
 from __future__ import annotations
 

@@ -33,4 +33,4 @@ class RuleEvaluationError(ContractlogError):
 
 
 class RuleLimitExceeded(RuleEvaluationError):
-    """The evaluation needed more steps or memory than one evaluation may use; no operator absorbs this error."""
+    """The evaluation needed more steps or memory than it may use; no operator absorbs this error."""

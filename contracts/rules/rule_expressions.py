@@ -115,7 +115,7 @@ def compile_rule(rule: Rule, schema: ParsedSchema | None, *, value: ValueType = 
 
 
 def check_rule_set(rule_set: RuleSet, schema: ParsedSchema) -> list[RuleProblem]:
-    """Check every enabled CEL and CEL_FIELD rule against the schema; other types of rules are not looked at."""
+    """Check the enabled rules of type CEL and CEL_FIELD against the schema."""
     message = record_type(schema)
     rules = (*rule_set.migration_rules, *rule_set.domain_rules, *rule_set.encoding_rules)
     return [

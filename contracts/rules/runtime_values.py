@@ -1,4 +1,4 @@
-"""Values while a rule runs: kinds, conversion of what serdes return, equality, and bounds on sizes and steps.
+"""Values while a rule runs: kinds, conversion, equality, and bounds on sizes and steps.
 
 A value is what our serdes return: dict, list, str, int, float, bool, bytes, None, Decimal, datetime, timedelta; a date
 is read as the number of days since 1970, and a UUID as its text, as by the reference.
@@ -118,7 +118,7 @@ def export_value(value: Any) -> Any:
 
 
 def equal_values(left: Any, right: Any) -> bool:
-    """Compare as CEL does: numbers by value, lists and maps deeply, other values of two types are different."""
+    """Compare as CEL does: numbers by value, lists and maps deeply, other values by type and value."""
     left, right = import_value(left), import_value(right)
     left_kind, right_kind = kind_of(left), kind_of(right)
     if left_kind in NUMBERS:

@@ -1,4 +1,4 @@
-"""Types of rule expressions from schemas: for each Avro and JSON type the one whose values our serdes return."""
+"""Types of rule expressions from Avro and JSON schemas, for the values that our serdes return."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ _LOGICAL_TYPES: Final = {
 
 
 def record_type(parsed: ParsedSchema) -> ValueType:
-    """Return the type of records of a schema; of any type if the schema's format is another one than Avro and JSON."""
+    """Return the type of a schema's records; ``dyn`` for formats other than Avro and JSON."""
     if parsed.type is SchemaType.AVRO:
         return _avro_type(parsed.root, parsed.root.root, {}, 0)
     if parsed.type is SchemaType.JSON:

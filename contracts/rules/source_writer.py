@@ -228,7 +228,7 @@ class SourceWriter:
         return self._call(operators.BINARY_IMPLEMENTATIONS[operator], left, right)
 
     def _compare_with_literal(self, operator: str, sources: tuple[str, str], classes: frozenset[type]) -> str:
-        """Write a comparison of a value of any type with a constant: directly if the value's class is the usual one."""
+        """Write a comparison with a constant, by Python's operator if the value's class is the usual one."""
         value, constant = sources
         name = f"n{next(self._numbers)}"
         slow = self._call(operators.BINARY_IMPLEMENTATIONS[operator], name, constant)

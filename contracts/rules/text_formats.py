@@ -67,7 +67,7 @@ def is_uri(text: str) -> bool:
 
 
 def is_uri_reference(text: str) -> bool:
-    """Return true for a URI or a relative reference; a fragment needs scheme and path, as in the reference."""
+    """Return true for a URI or a relative reference; a fragment needs scheme and path."""
     try:
         parts = urlsplit(text[:_MAX_URI])
     except ValueError:

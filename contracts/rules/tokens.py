@@ -50,7 +50,7 @@ _MAX_CODE_POINT: Final = 0x10FFFF
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """A piece of the text: a name, a number, a string or a symbol; the last token of a text has kind ``end``."""
+    """A name, a number, a string or a symbol of a text; the last token has kind ``end``."""
 
     kind: str
     text: str

@@ -1,4 +1,4 @@
-"""Types of rule expressions: inferred bottom up from those of the variables, with line and column in every error."""
+"""Types of rule expressions, inferred bottom up from those of the variables."""
 
 from __future__ import annotations
 
@@ -152,10 +152,10 @@ class _Inference:
     def _identifier(self, node: Identifier, scope: _Scope) -> ValueType:
         if node.name in scope:
             return scope[node.name]
-        if node.name in TYPE_NAMES:
-            return TYPE
         if not self.strict:
             return DYN
+        if node.name in TYPE_NAMES:
+            return TYPE
         raise _error(node, f"There is no variable '{node.name}'.{_suggest(node.name, scope)}")
 
     def _select(self, node: Select, scope: _Scope) -> ValueType:
