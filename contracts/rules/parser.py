@@ -79,6 +79,7 @@ def _check_depth(expression: Expression) -> None:
                 f"The expression is nested more than {MAX_DEPTH} levels deep. Split it into several rules.",
                 node.at.line,
                 node.at.column,
+                outside_subset=True,
             )
         stack.extend((child, depth + 1) for child in node.children)
 
@@ -88,7 +89,9 @@ class _Parser:
 
     def __init__(self, text: str) -> None:
         if len(text) > MAX_TEXT_LENGTH:
-            raise RuleExpressionError(f"The expression is longer than {MAX_TEXT_LENGTH:,} characters.")
+            raise RuleExpressionError(
+                f"The expression is longer than {MAX_TEXT_LENGTH:,} characters.", outside_subset=True
+            )
         self._lines = TextLines(text)
         self._tokens = scan_tokens(text)
         self._next = 0
@@ -136,7 +139,7 @@ class _Parser:
     def _expression(self) -> Expression:
         self._depth += 1
         if self._depth > MAX_DEPTH:
-            raise self._error(f"The expression is nested more than {MAX_DEPTH} levels deep.")
+            raise self._error(f"The expression is nested more than {MAX_DEPTH} levels deep.", outside_subset=True)
         condition = self._binary(1)
         if self.at_symbol("?"):
             at = self._position()

@@ -115,20 +115,26 @@ def compile_rule(rule: Rule, schema: ParsedSchema | None, *, value: ValueType = 
 
 
 def check_rule_set(rule_set: RuleSet, schema: ParsedSchema) -> list[RuleProblem]:
-    """Check the enabled rules of type CEL and CEL_FIELD against the schema."""
-    message = record_type(schema)
-    rules = (*rule_set.migration_rules, *rule_set.domain_rules, *rule_set.encoding_rules)
-    return [
-        problem
-        for rule in rules
-        if rule.type in RULE_TYPES and not rule.disabled
-        for problem in _check_rule(rule, _variable_types(rule, message))
-    ]
+    """Check the enabled rules of type CEL and CEL_FIELD against the schema.
+
+    The records of migration and encoding rules are not those of the schema, so the types of their fields are unknown.
+    """
+    others = (*rule_set.migration_rules, *rule_set.encoding_rules)
+    messages = [(rule, DYN) for rule in others if _is_checked(rule)]
+    domain = list(filter(_is_checked, rule_set.domain_rules))
+    if domain:
+        message = record_type(schema)
+        messages += [(rule, message) for rule in domain]
+    return [problem for rule, message in messages for problem in _check_rule(rule, _variable_types(rule, message))]
+
+
+def _is_checked(rule: Rule) -> bool:
+    return rule.type in RULE_TYPES and not rule.disabled
 
 
 def _check_rule(rule: Rule, variables: Mapping[str, ValueType]) -> Iterator[RuleProblem]:
     if not rule.expr:
-        yield RuleProblem(rule.name, "The rule has no expression.", 1, 1, "error")
+        yield RuleProblem(rule.name, "The rule has no expression, so it has no effect.", 1, 1, "warning")
         return
     try:
         guard, body = parse_rule(rule.expr, with_guard=_has_guard(rule))

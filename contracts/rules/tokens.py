@@ -86,7 +86,9 @@ def scan_tokens(text: str) -> list[Token]:
         if match.lastgroup != "space":
             tokens.append(Token(str(match.lastgroup), match.group(), offset))
         if len(tokens) > MAX_TOKENS:
-            raise RuleExpressionError(f"The expression has more than {MAX_TOKENS:,} words and symbols.")
+            raise RuleExpressionError(
+                f"The expression has more than {MAX_TOKENS:,} words and symbols.", outside_subset=True
+            )
         offset = match.end()
     return [*tokens, Token("end", "", len(text))]
 

@@ -67,14 +67,14 @@ class RecordFields:
 
 @dataclass(frozen=True, slots=True)
 class ValueType:
-    """A type; types are equal if their descriptions are."""
+    """A type; two records are of the same type if they have the same declaration."""
 
     kind: ValueKind
     parameters: tuple[ValueType, ...] = ()  #: of a list its items; of a map its keys and values
     name: str = ""  #: of a record
     nullable: bool = False  #: true if the value may be null
     conversion: str = ""  #: ``date`` or ``uuid`` if serdes return a Python value that CEL reads as int or string
-    fields: RecordFields | None = field(default=None, compare=False, repr=False)
+    fields: RecordFields | None = field(default=None, repr=False)
 
     def __str__(self) -> str:
         return describe_type(self)

@@ -45,13 +45,9 @@ def plain(value: Any) -> Any:
     return [plain(item) for item in value] if isinstance(value, list) else value
 
 
-def joined(template: str, *parts: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
-    return st.tuples(*parts).map(lambda values: template.format(*values))
-
-
 @st.composite
 def expressions(draw: st.DrawFn, kind: str, depth: int, scope: tuple[tuple[str, str], ...] = ()) -> str:
-    """Draw an expression of one type over the fields of a record; ``scope`` has variables of macros by type."""
+    """Draw an expression of one type over the fields of a record and the variables in ``scope``."""
     leaves = LEAVES[kind] + [name for name, of in scope if of == kind]
     if depth == 0 or draw(st.integers(0, 4)) == 0:
         return draw(st.sampled_from(leaves))

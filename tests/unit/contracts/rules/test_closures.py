@@ -1,4 +1,4 @@
-"""Laws of evaluation: the results of cel-python where it speaks, and those of CEL's standard where it does not."""
+"""Laws of evaluation: results are those of cel-python or, where it departs, of CEL's standard."""
 
 from __future__ import annotations
 

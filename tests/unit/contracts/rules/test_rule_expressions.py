@@ -143,7 +143,6 @@ def test_a_rule_that_fits_its_schema_has_no_problems(expr: str) -> None:
         ("message.tags['a'] == 'b'", 1, 13, "list<string>[string]"),
         ("value > 1", 1, 1, "no variable 'value'"),
         ("{1.5: true}[1.5]", 1, 2, "A key is"),
-        ("", 1, 1, "no expression"),
     ],
 )
 def test_a_mistake_is_an_error_with_its_position(expr: str, line: int, column: int, part: str) -> None:
@@ -162,6 +161,8 @@ def test_a_mistake_is_an_error_with_its_position(expr: str, line: int, column: i
         "math.ceil(1.5) > 1",
         "Order{size: 1} == message",
         "message.country.reverse() == 'a'",
+        "'" + "a" * 30_000 + "' == ''",
+        "(" * 100 + "true" + ")" * 100,
     ],
 )
 def test_what_is_outside_of_the_subset_is_a_warning(expr: str) -> None:
@@ -184,7 +185,33 @@ def test_only_enabled_rules_of_this_language_are_checked() -> None:
     assert problems("(", type="JSONATA") == []
     assert len(problems("(", type="CEL_FIELD")) == 1
     rule_set = RuleSet((condition("(", name="a"),), (condition("(", name="b"),), (condition("(", name="c"),))
-    assert [problem.rule for problem in check_rule_set(rule_set, AVRO)] == ["a", "b", "c"]
+    assert sorted(problem.rule for problem in check_rule_set(rule_set, AVRO)) == ["a", "b", "c"]
+
+
+def test_a_rule_without_an_expression_is_a_warning() -> None:
+    assert [problem.severity for problem in problems("")] == ["warning"]
+
+
+def test_records_of_migrations_are_of_any_type() -> None:
+    rule = condition("message.of_another_version == 1", mode="UPGRADE")
+    assert check_rule_set(RuleSet(migration_rules=(rule,)), AVRO) == []
+
+
+def test_records_of_equal_names_are_of_two_types() -> None:
+    schema = parse(
+        {
+            "type": "object",
+            "properties": {
+                name: {"type": "object", "additionalProperties": False, "properties": {name: {"type": "string"}}}
+                for name in ("a", "b")
+            },
+        },
+        SchemaType.JSON,
+    )
+    assert (
+        problems("(has(message.a.a) ? message.a : message.b).b == '' || [message.a, message.b][1].b == ''", schema)
+        == []
+    )
 
 
 def test_a_transform_may_yield_any_value() -> None:
