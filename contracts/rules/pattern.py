@@ -20,12 +20,11 @@ from contractlog.contracts.rules.pattern_parser import (
 )
 from contractlog.contracts.rules.rule_errors import RuleEvaluationError, RuleLimitExceeded
 
-__all__ = ["Pattern", "compile_pattern", "search_pattern"]
+__all__ = ["Pattern", "check_pattern", "compile_pattern", "search_pattern"]
 
 MAX_PROGRAM: Final = 2_000  #: instructions of a pattern, with its repetitions written out
 MAX_WORK: Final = 2_000_000  #: instructions that one search may follow while it makes new states
-MAX_STATES: Final = 1_000  #: states that are kept
-MAX_TRANSITIONS: Final = 20_000
+MAX_CACHED: Final = 20_000  #: transitions, and instructions in states, that a pattern keeps
 
 _END: Final = ""  #: the "character" after the last one
 _WORD_CHARACTERS: Final = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_")
@@ -53,13 +52,15 @@ class Pattern:
         self._sets: dict[int, CharacterSet] = {}
         self._assertions: dict[int, str] = {}
         self._next: list[tuple[int, ...]] = []
+        node = parse_pattern(text)
+        _check_size(node)
         self._accept = self._add(())
-        self._entry = self._build(parse_pattern(text), self._accept)
+        self._entry = self._build(node, self._accept)
         self._clear()
 
     def _clear(self) -> None:
         self._states: dict[tuple[frozenset[int], str], _State] = {}
-        self._transitions = 0
+        self._cached = 0
         self._first = self._state(frozenset({self._entry}), _END)
 
     def search(self, text: str) -> bool:
@@ -87,11 +88,12 @@ class Pattern:
         state = self._states.get(key)
         if state is None:
             state = self._states[key] = _State(starts, before)
+            self._cached += len(starts)
         return state
 
     def _step(self, state: _State, character: str) -> _State:
         """Make the transition of a state: to ``_MATCH`` if the pattern ends before the character."""
-        if len(self._states) > MAX_STATES or self._transitions > MAX_TRANSITIONS:
+        if self._cached > MAX_CACHED:
             self._clear()
         reached = self._closure(state, character)
         if self._accept in reached:
@@ -104,7 +106,7 @@ class Pattern:
             }
             target = self._state(frozenset(following), _class_of(character))
         state.after[character] = target
-        self._transitions += 1
+        self._cached += 1
         return target
 
     def _closure(self, state: _State, character: str) -> set[int]:
@@ -122,8 +124,6 @@ class Pattern:
         return reached
 
     def _add(self, targets: tuple[int, ...]) -> int:
-        if len(self._next) >= MAX_PROGRAM:
-            raise PatternSyntaxError("its repetitions are too large")
         self._next.append(targets)
         return len(self._next) - 1
 
@@ -179,7 +179,36 @@ def _is_satisfied(kind: str, before: str, after: str) -> bool:
     return ((before == "w") is not (after == "w")) is (kind == "word boundary")
 
 
-@lru_cache(maxsize=512)
+def check_pattern(text: str) -> None:
+    """Check a pattern without the work of compiling it.
+
+    Raises:
+        PatternSyntaxError: the pattern is not valid, or too large.
+    """
+    _check_size(parse_pattern(text))
+
+
+def _check_size(node: PatternNode) -> None:
+    if _count_instructions(node) >= MAX_PROGRAM:
+        raise PatternSyntaxError("its repetitions are too large")
+
+
+def _count_instructions(node: PatternNode) -> int:
+    """Return the number of instructions of a part, which ``Pattern`` adds."""
+    match node:
+        case Sequence():
+            return sum(map(_count_instructions, node.parts))
+        case Alternation():
+            return 1 + sum(map(_count_instructions, node.branches))
+        case Repetition():
+            part = _count_instructions(node.part)
+            if node.greatest is None:
+                return 1 + part * (node.least + 1)
+            return part * node.greatest + node.greatest - node.least
+    return 1
+
+
+@lru_cache(maxsize=256)
 def compile_pattern(text: str) -> Pattern:
     """Compile a pattern of RE2's syntax.
 

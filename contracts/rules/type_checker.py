@@ -23,7 +23,7 @@ from contractlog.contracts.rules.expressions import (
 )
 from contractlog.contracts.rules.functions import FUNCTIONS, OUTSIDE_NAMESPACES, TYPE_NAMES, RuleFunction
 from contractlog.contracts.rules.operators import ARITHMETIC, COMPARISONS, ORDERED_KINDS
-from contractlog.contracts.rules.pattern import compile_pattern
+from contractlog.contracts.rules.pattern import check_pattern
 from contractlog.contracts.rules.pattern_parser import PatternSyntaxError
 from contractlog.contracts.rules.rule_errors import RuleExpressionError
 from contractlog.contracts.rules.value_types import (
@@ -326,7 +326,7 @@ def _list_forms(function: RuleFunction) -> str:
 
 def _check_pattern(node: Literal) -> None:
     try:
-        compile_pattern(str(node.value))
+        check_pattern(str(node.value))
     except PatternSyntaxError as error:
         raise _error(node, f"The pattern is not valid: {error}.") from None
 

@@ -7,8 +7,8 @@ import re2
 from hypothesis import given
 from hypothesis import strategies as st
 
-from contractlog.contracts.rules.pattern import compile_pattern, search_pattern
-from contractlog.contracts.rules.pattern_parser import PatternSyntaxError
+from contractlog.contracts.rules.pattern import MAX_CACHED, _count_instructions, compile_pattern, search_pattern
+from contractlog.contracts.rules.pattern_parser import PatternSyntaxError, parse_pattern
 from contractlog.contracts.rules.rule_errors import RuleEvaluationError
 
 from support.deadlines import hang_guard
@@ -90,3 +90,15 @@ def test_what_re2_does_not_have_is_rejected(pattern: str) -> None:
         compile_pattern(pattern)
     with pytest.raises(RuleEvaluationError):
         search_pattern("a", pattern)
+
+
+@given(PATTERNS)
+def test_a_check_of_a_pattern_counts_what_compiling_it_makes(pattern: str) -> None:
+    assert len(compile_pattern(pattern)._next) == _count_instructions(parse_pattern(pattern)) + 1
+
+
+def test_a_pattern_that_reaches_many_states_keeps_few_of_them() -> None:
+    pattern = compile_pattern("(a|b)*a(a|b){12}c")
+    text = "".join("ab"[number * number % 7 % 2] + "ab"[number % 3 % 2] for number in range(20_000))
+    assert not pattern.search(text)
+    assert pattern._cached < 2 * MAX_CACHED
