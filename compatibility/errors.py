@@ -577,7 +577,7 @@ class SchemaTooLarge(Unprocessable):
 
 
 class InvalidRuleSet(Unprocessable):
-    """The rule set is not structurally valid."""
+    """The rule set is not structurally valid, or an expression does not fit the schema."""
 
     code = 42210
 

@@ -11,14 +11,22 @@ from contractlog.compatibility.data_contract import Rule, RuleSet
 from contractlog.compatibility.schema import ParsedSchema
 from contractlog.contracts.rules.closures import compile_typed, list_variables
 from contractlog.contracts.rules.expressions import Expression
-from contractlog.contracts.rules.parser import parse_rule
+from contractlog.contracts.rules.parser import MAX_TEXT_LENGTH, parse_rule
 from contractlog.contracts.rules.rule_errors import RuleExpressionError
 from contractlog.contracts.rules.schema_types import record_type
 from contractlog.contracts.rules.sentences import describe_rule
 from contractlog.contracts.rules.type_checker import TypedExpression, infer_types
 from contractlog.contracts.rules.value_types import DYN, STRING, TIMESTAMP, ValueKind, ValueType, list_of
 
-__all__ = ["GUARD_PARAMETER", "RULE_TYPES", "CompiledRule", "RuleProblem", "check_rule_set", "compile_rule"]
+__all__ = [
+    "GUARD_PARAMETER",
+    "RULE_TYPES",
+    "CompiledRule",
+    "RuleProblem",
+    "check_rule_set",
+    "compile_rule",
+    "count_rule_characters",
+]
 
 GUARD_PARAMETER: Final = "cel.ignore.guard.separator"
 """Rule parameter: if ``true``, a semicolon does not separate a guard from the body."""
@@ -85,6 +93,10 @@ class RuleProblem:
     column: int
     severity: Literal["error", "warning"]  #: a warning if the construct is outside of the subset of CEL
 
+    def __str__(self) -> str:
+        message = self.message.removesuffix(".")
+        return f"rule {self.rule}: {message} (line {self.line}, column {self.column})"
+
 
 def compile_rule(rule: Rule, schema: ParsedSchema | None, *, value: ValueType = DYN) -> CompiledRule:
     """Compile a rule of type CEL or CEL_FIELD; without a schema, types are known only when it runs.
@@ -126,6 +138,13 @@ def check_rule_set(rule_set: RuleSet, schema: ParsedSchema) -> list[RuleProblem]
         message = record_type(schema)
         messages += [(rule, message) for rule in domain]
     return [problem for rule, message in messages for problem in _check_rule(rule, _variable_types(rule, message))]
+
+
+def count_rule_characters(rule_set: RuleSet) -> int:
+    """Return the length of all expressions that ``check_rule_set`` parses."""
+    rules = (*rule_set.migration_rules, *rule_set.domain_rules, *rule_set.encoding_rules)
+    lengths = (len(rule.expr or "") for rule in rules if _is_checked(rule))
+    return sum(length for length in lengths if length <= MAX_TEXT_LENGTH)
 
 
 def _is_checked(rule: Rule) -> bool:

@@ -4,23 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from contractlog.compatibility.compatibility_policy import Policy
 from contractlog.compatibility.engine import ParsedVersion, check_compatibility
-from contractlog.compatibility.errors import InvalidSchema
+from contractlog.compatibility.errors import InvalidRuleSet, InvalidSchema
 from contractlog.compatibility.field_validation import find_reserved_conflicts, reject_invalid_field_names
 from contractlog.compatibility.finding import Verdict
 from contractlog.compatibility.identifiers import Subject
 from contractlog.compatibility.level import Level
 from contractlog.compatibility.memo import Memo
 from contractlog.compatibility.schema import ParsedSchema, RegisteredSchema
+from contractlog.contracts.rules.rule_expressions import check_rule_set, count_rule_characters
 from contractlog.registry.execution.work_limits import current_work
 from contractlog.registry.registration.parser import ParsedDraft, SchemaParser
 from contractlog.registry.storage.snapshot import Snapshot
 from contractlog.registry.storage.store_values import ScopeSettings
 
 __all__ = ["CompatibilityChecker"]
+
+_RULE_WORK: Final = 40  #: characters of schemas whose parsing takes as long as the check of one of a rule
 
 
 class CompatibilityChecker:
@@ -74,6 +77,16 @@ class CompatibilityChecker:
         warning = candidate.warning if configured.strict_json_schemas else None
         if warning is not None:
             raise InvalidSchema(f"{warning}; the config member strictJsonSchemas rejects such schemas")
+
+    def reject_invalid_rules(self, candidate: ParsedDraft) -> None:
+        """Raise ``InvalidRuleSet`` for a rule whose expression has a syntax or type error; warnings do not count."""
+        rule_set = candidate.draft.rule_set
+        if rule_set is None or rule_set.enable_at == "NONE":
+            return
+        current_work.get().parse(_RULE_WORK * count_rule_characters(rule_set))
+        for problem in check_rule_set(rule_set, candidate.parsed):
+            if problem.severity == "error":
+                raise InvalidRuleSet(f"Invalid rule set: {problem}")
 
     def find_reserved_conflicts(
         self, candidate: ParsedDraft, previous: RegisteredSchema | None, configured: ScopeSettings

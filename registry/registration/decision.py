@@ -181,6 +181,7 @@ class _Registration:
             if existing is not None:
                 return existing
         self.checker.reject_nonconforming(parsed, configured)
+        self.checker.reject_invalid_rules(parsed)
         if previous is not None:
             require_comparable_latest_version(snapshot, subject)
         facts = self._check_compatibility(parsed, previous)

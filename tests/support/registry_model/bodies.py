@@ -24,7 +24,7 @@ _FIELD: Final = "R.x"  #: what can have tags
 _RULE: Final[dict[str, Any]] = {
     "doc": "told",
     "kind": "CONDITION",
-    "type": "CEL",
+    "type": "CUSTOM",
     "tags": ["PII"],
     "params": {"p": "1"},
     "onSuccess": "NONE",

@@ -106,7 +106,7 @@ def long_metadata(characters: int) -> dict[str, Any]:
 
 
 def long_rules(characters: int) -> dict[str, Any]:
-    rule = {"kind": "CONDITION", "mode": "WRITE", "type": "CEL", "expr": "x" * (characters // 100)}
+    rule = {"kind": "CONDITION", "mode": "WRITE", "type": "CUSTOM", "expr": "x" * (characters // 100)}
     return {"domainRules": [{"name": f"r{number}", **rule} for number in range(100)]}
 
 

@@ -78,7 +78,7 @@ def test_metadata_and_rules_are_taken_over_until_an_empty_object_drops_them(http
 
 def test_config_lays_metadata_and_rules_below_and_above(http: httpx2.Client) -> None:
     def rule(name: str, expr: str) -> dict[str, Any]:
-        return {"name": name, "type": "CEL", "expr": expr, "kind": "CONDITION", "mode": "WRITE"}
+        return {"name": name, "type": "CUSTOM", "expr": expr, "kind": "CONDITION", "mode": "WRITE"}
 
     http.put(
         "/config/s",
@@ -408,3 +408,43 @@ def test_registering_a_soft_deleted_content_takes_its_place_in_the_journal_too(h
     http.delete("/subjects/s")
     put(http, "s", STRING)
     assert http.get("/subjects/s/versions?deleted=true").json() == [2]
+
+
+def cel(expr: str, **members: Any) -> dict[str, Any]:
+    return {
+        "domainRules": [{"name": "r", "type": "CEL", "kind": "CONDITION", "mode": "WRITE", "expr": expr, **members}]
+    }
+
+
+@pytest.mark.parametrize(
+    ("expr", "message"),
+    [
+        ("message.b ==", "Expected an expression, not the end of the expression (line 1, column 13)"),
+        ("message.bb == ''", "record R has no field 'bb'. Did you mean 'b'? (line 1, column 9)"),
+        ("message.b", "A condition must be a bool, not string (line 1, column 9)"),
+    ],
+)
+def test_a_new_schema_with_an_invalid_rule_is_refused(http: httpx2.Client, expr: str, message: str) -> None:
+    answer = post(http, "s", record("a", "b"), ruleSet=cel(expr))
+    assert answer.status_code == 422
+    assert refused(answer) == (42210, f"Invalid rule set: rule r: {message}")
+    assert http.get("/subjects").json() == []
+
+
+@pytest.mark.parametrize("members", [{"disabled": True}, {"type": "JSONATA"}, {"expr": "decimals.eq(message.a, 1)"}])
+def test_rules_that_do_not_run_or_cannot_be_checked_are_accepted(http: httpx2.Client, members: dict[str, Any]) -> None:
+    put(http, "s", record("a"), ruleSet=cel(**{"expr": "message.x ==", **members}))
+
+
+def test_rules_of_existing_and_imported_schemas_are_not_checked(http: httpx2.Client) -> None:
+    rules = cel("message.x == 1")
+    mode(http, "/s", "IMPORT")
+    put(http, "s", record("a"), ruleSet=rules, id=7, version=1)
+    mode(http, "/s", "READWRITE")
+    assert put(http, "s", record("a"), ruleSet=rules)["id"] == 7
+    assert refused(post(http, "s", record("a", "b")))[0] == 42210  # the new schema inherits the rule
+    put(http, "s", record("a", "b"), ruleSet={})
+
+
+def test_rules_that_are_enabled_nowhere_are_not_checked(http: httpx2.Client) -> None:
+    put(http, "s", record("a"), ruleSet={**cel("message.x == 1"), "enableAt": "NONE"})
