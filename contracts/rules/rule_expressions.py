@@ -126,8 +126,8 @@ def compile_rule(rule: Rule, schema: ParsedSchema | None, *, value: ValueType = 
     )
 
 
-def check_rule_set(rule_set: RuleSet, schema: ParsedSchema) -> list[RuleProblem]:
-    """Check the enabled rules of type CEL and CEL_FIELD against the schema.
+def check_rule_set(rule_set: RuleSet, schema: ParsedSchema | None) -> list[RuleProblem]:
+    """Check the enabled rules of type CEL and CEL_FIELD against the schema; without it, only what is sure.
 
     The records of migration and encoding rules are not those of the schema, so the types of their fields are unknown.
     """
@@ -135,7 +135,7 @@ def check_rule_set(rule_set: RuleSet, schema: ParsedSchema) -> list[RuleProblem]
     messages = [(rule, DYN) for rule in others if _is_checked(rule)]
     domain = list(filter(_is_checked, rule_set.domain_rules))
     if domain:
-        message = record_type(schema)
+        message = DYN if schema is None else record_type(schema)
         messages += [(rule, message) for rule in domain]
     return [problem for rule, message in messages for problem in _check_rule(rule, _variable_types(rule, message))]
 

@@ -26,6 +26,7 @@ from contractlog.clients.cli.schema_folder.manifest_warnings import (
 )
 from contractlog.clients.cli.schema_folder.named_files import reads_whole_folder
 from contractlog.clients.cli.schema_folder.resolver import FileResolver, ResolvedFile
+from contractlog.clients.cli.schema_folder.rule_warnings import find_rule_warnings
 from contractlog.clients.cli.schema_folder.schema_files import SchemaFile
 from contractlog.clients.cli.subject_settings import PlannedSettings, SettingChange, find_setting_changes, plan_settings
 from contractlog.clients.registry import Registry
@@ -52,6 +53,7 @@ def find_manifest_warnings(
     """
     whole = not unreadable.problems and reads_whole_folder(options)
     yield from find_check_warnings(options.manifest, files if whole else None, owned)
+    yield from find_rule_warnings(options.manifest, files)
     if whole and checks is not None:
         used = {waiver for check in checks for waiver in check.waivers}
         yield from find_unused_waivers(options.manifest, used, of_lint=False)

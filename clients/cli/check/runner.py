@@ -78,9 +78,10 @@ def _run(options: Namespace, argv: Sequence[str]) -> int:
     # compared with files, a change may have no finding that the registry still has to accept
     warnings = list(find_manifest_warnings(options, files, unreadable, None if options.against else checks))
     for warning in warnings:
-        print_error(f"warning: {warning.describe()}")
+        print_error(f"{warning.severity}: {warning.describe()}")
     fail_on = Severity(options.fail_on)
-    warned = bool(warnings or unreadable.warnings) and Severity.WARNING.reaches(fail_on)
+    warned = any(warning.severity.reaches(fail_on) for warning in warnings)
+    warned = warned or (bool(unreadable.warnings) and Severity.WARNING.reaches(fail_on))
     warned = warned or any(_reaches(check, fail_on) for check in checks)
     path = None if options.manifest is None else options.manifest.path
     build = partial(

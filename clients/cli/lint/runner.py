@@ -25,6 +25,7 @@ from contractlog.clients.cli.schema_folder.collection import UnreadableFiles, fi
 from contractlog.clients.cli.schema_folder.manifest import find_manifest
 from contractlog.clients.cli.schema_folder.manifest_warnings import ManifestWarning
 from contractlog.clients.cli.schema_folder.named_files import print_folder_warnings
+from contractlog.clients.cli.schema_folder.rule_warnings import find_rule_warnings
 from contractlog.clients.cli.schema_folder.schema_files import SchemaFile, read_file
 from contractlog.clients.cli.schema_folder.unused_types import find_unused_types
 from contractlog.clients.cli.schema_folder.waivers import Waiver, describe_silenced
@@ -110,26 +111,30 @@ def _run(options: Namespace) -> int:
             paths |= dict.fromkeys(list_files(path, unreadable, manifest, skip_ignored=True))
     unreadable.warnings += find_removed_types(options.files, manifest)
     unused = find_unused_types(manifest, paths)
+    files: list[SchemaFile] = []
     for path in paths:
         with unreadable.collect(path):
             file = read_file(path)
+            files.append(file)
             lint = entries.select(file, [rule for rule in rules if path in unused or not rule.of_folder])
             result.add(path, lint, *_lint_file(file, lint, fix=options.fix))
     threshold = Severity(options.fail_on)
     complete = not (unreadable.problems or options.only or options.disable)
     warnings = list(entries.list_warnings(options.files, result.used_waivers, complete=complete))
+    warnings += find_rule_warnings(manifest, files)
     print_folder_warnings(options, unreadable)
     build = partial(lint_report, result.remaining, unreadable.problems, threshold)
     output_report(options, lambda root, version: add_manifest_warnings(build(root, version), warnings, root))
     for warning in warnings:
-        print_error(f"warning: {warning.describe()}")
+        print_error(f"{warning.severity}: {warning.describe()}")
     if options.format == "json":
         output_json(options, _json_body(len(paths), result, unreadable, entries, warnings))
     elif options.format == "text":
         _print_findings(result)
     unreadable.raise_errors()
     severities = {finding.finding.rule.severity for finding in result.findings}
-    severities |= {Severity.WARNING} if warnings or unreadable.warnings else set()
+    severities |= {warning.severity for warning in warnings}
+    severities |= {Severity.WARNING} if unreadable.warnings else set()
     failed = any(severity.reaches(threshold) for severity in severities)
     return exit_codes.FINDINGS if failed else exit_codes.CLEAN
 

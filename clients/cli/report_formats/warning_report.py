@@ -26,6 +26,11 @@ MANIFEST_ENTRY: Final = ReportedRule(
     "An entry of the manifest has ended, or has no effect",
     "The last day of the entry has passed, or it applies to no file, subject or finding of the folder any more.",
 )
+MANIFEST_RULE: Final = ReportedRule(
+    "MANIFEST_RULE",
+    "A rule of the manifest does not fit its schema",
+    "An expression has a syntax or type error, which the registry rejects, or is not checked.",
+)
 _FOLDER_RULES: Final = {
     FolderRule.FILES_LEFT_OUT: ReportedRule(
         FolderRule.FILES_LEFT_OUT,
@@ -61,12 +66,26 @@ def add_manifest_warnings(report: Report, warnings: Sequence[ManifestWarning], r
     if not warnings:
         return report
     path = relative_path(warnings[0].path, root)
-    findings = tuple(
-        ReportedFinding(path, each.line, None, MANIFEST_ENTRY.id, "warning", each.message, identity=each.message)
+    entries = [each for each in warnings if not each.is_rule_problem]
+    if entries:
+        verdict = count_noun(len(entries), "entry of the manifest", "entries of the manifest") + " without effect"
+        report = _add_findings(report, path, _report_entries(path, entries, MANIFEST_ENTRY), MANIFEST_ENTRY, verdict)
+    problems = [each for each in warnings if each.is_rule_problem]
+    if not problems:
+        return report
+    findings = _report_entries(path, problems, MANIFEST_RULE)
+    report = _add_findings(report, path, findings, MANIFEST_RULE, MANIFEST_RULE.title)
+    if all(each.severity is not Severity.ERROR for each in problems):
+        return report
+    files = tuple(replace(file, outcome="failed") if file.path == path else file for file in report.files)
+    return replace(report, files=files)
+
+
+def _report_entries(path: str, warnings: Sequence[ManifestWarning], rule: ReportedRule) -> tuple[ReportedFinding, ...]:
+    return tuple(
+        ReportedFinding(path, each.line, None, rule.id, each.severity.value, each.message, identity=each.message)
         for each in warnings
     )
-    verdict = count_noun(len(warnings), "entry of the manifest", "entries of the manifest") + " without effect"
-    return _add_findings(report, path, findings, MANIFEST_ENTRY, verdict)
 
 
 def add_folder_warnings(report: Report, warnings: Sequence[FolderWarning], root: Path) -> Report:

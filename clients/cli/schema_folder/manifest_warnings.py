@@ -12,6 +12,7 @@ from contractlog.clients.cli.schema_folder.manifest import Manifest
 from contractlog.clients.cli.schema_folder.schema_files import SchemaFile
 from contractlog.clients.cli.schema_folder.severity_overrides import SeverityOverride
 from contractlog.clients.cli.schema_folder.waivers import Waiver
+from contractlog.compatibility.lint.rule import Severity
 
 __all__ = [
     "ManifestWarning",
@@ -32,6 +33,8 @@ class ManifestWarning:
     path: Path  #: of the manifest
     line: int
     message: str
+    severity: Severity = Severity.WARNING
+    is_rule_problem: bool = False  #: about an expression in the entry
 
     def describe(self) -> str:
         """Return one line for people, with the position."""
