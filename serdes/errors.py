@@ -10,7 +10,11 @@ ContractlogError
     │   └── SchemaIdNotFound  the registry has no schema with the id of the record; also a ``SchemaRegistryError``
     ├── ReaderMismatch        the reader schema cannot read what the writer schema wrote
     ├── SchemaNotUsable       the schema is registered, but no value can be checked against it
-    └── RuleNotRun            the schema has a rule that this release does not run
+    ├── RuleNotRun            the schema has a rule that cannot be executed
+    └── RuleFailed            a rule rejected the value; ``rule`` and ``mode`` name it, its failure is the cause
+ContractlogError
+└── RuleError                 failure of a rule, which its action handles; also a ``RuleError`` of confluent-kafka
+    └── RuleConditionError    the condition of a rule is not satisfied
 """
 
 from __future__ import annotations
@@ -27,6 +31,9 @@ __all__ = [
     "DecodeError",
     "EncodeError",
     "ReaderMismatch",
+    "RuleConditionError",
+    "RuleError",
+    "RuleFailed",
     "RuleNotRun",
     "SchemaIdNotFound",
     "SchemaNotUsable",
@@ -34,6 +41,8 @@ __all__ = [
 ]
 
 _MAX_REASON: Final = 500
+_CONFLUENT_SERDE: Final = "confluent_kafka.schema_registry.common.serde"
+_DIRECTIONS: Final = {"WRITE": "writing", "READ": "reading", "UPGRADE": "upgrading", "DOWNGRADE": "downgrading"}
 
 
 class SerializationError(ContractlogError):
@@ -113,7 +122,48 @@ class SchemaNotUsable(SerializationError):
 
 
 class RuleNotRun(SerializationError):
-    """The schema has an enabled rule that this release does not run; ``rule`` names it."""
+    """The schema has an enabled rule that cannot be executed; ``rule`` names it."""
+
+
+class RuleFailed(SerializationError):
+    """A rule of the schema rejected the value, or could not be applied to it; its failure is the cause.
+
+    ``rule`` and ``mode`` are the rule's name and the direction.
+    """
+
+    @classmethod
+    def of(cls, rule: Any, mode: Any, failure: BaseException | None = None, *, detail: str = "") -> Self:
+        """Return the error of a rule; without a failure, a transform gave no value."""
+        reason = f"the rule {rule.name} ({rule.type}) failed on {_DIRECTIONS[str(mode.value)]}: "
+        reason += str(failure) or type(failure).__name__ if failure is not None else "it gave no value"
+        return cls(reason=reason + detail, rule=rule.name, mode=str(mode.value))
+
+
+class RuleError(ContractlogError):
+    """Failure of a rule, to which the rule's action for failures is applied."""
+
+    def __init__(self, message: str | None = None, /, **facts: Any) -> None:
+        add_loaded_base(RuleError, _CONFLUENT_SERDE, "RuleError")
+        super().__init__(message or "", **facts)
+
+
+class RuleConditionError(RuleError):
+    """The condition of a rule is not satisfied; the message is the rule's documentation or expression.
+
+    Args:
+        rule: the rule, or the message.
+    """
+
+    def __init__(self, rule: Any, /, **facts: Any) -> None:
+        add_loaded_base(RuleConditionError, _CONFLUENT_SERDE, "RuleConditionError")
+        super().__init__(rule if isinstance(rule, str) else self.error_message(rule), **facts)
+
+    @staticmethod
+    def error_message(rule: Any) -> str:
+        """Return the message for a rule, which is confluent-kafka's."""
+        if rule.doc:
+            return str(rule.doc)
+        return f"Rule expr failed: {rule.expr}" if rule.expr else f"Rule failed: {rule.name}"
 
 
 def _format_message(facts: dict[str, Any]) -> str:

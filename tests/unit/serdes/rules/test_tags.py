@@ -1,0 +1,49 @@
+"""Paths of metadata tags match names as in confluent-kafka, in bounded time."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+from confluent_kafka.schema_registry.wildcard_matcher import wildcard_match
+from hypothesis import given
+from hypothesis import strategies as st
+
+from contractlog.serdes.rules.tags import find_path_tags, matches_path
+
+PATHS = st.lists(st.sampled_from(["a", "b", ".", "*", "**", "?", "order", "$"]), max_size=8).map("".join)
+NAMES = st.lists(st.sampled_from(["a", "b", ".", "order", "$"]), max_size=8).map("".join)
+
+
+@pytest.mark.parametrize(
+    ("name", "path", "matches"),
+    [
+        ("orders.Order.card", "orders.Order.card", True),
+        ("orders.Order.card", "**.card", True),
+        ("orders.Order.card", "orders.*.card", True),
+        ("orders.Order.card", "*.card", False),
+        ("orders.Order.card", "orders.Order.car?", True),
+        ("orders.Order.card", "orders.**", True),
+        ("orders.Order.card", "orders.**.*", True),
+        ("a.b", "a?b", False),
+        ("a*b", r"a\*b", True),
+        ("axb", r"a\*b", False),
+    ],
+)
+def test_wildcards_stay_within_their_segments(name: str, path: str, *, matches: bool) -> None:
+    assert matches_path(name, path) is matches
+
+
+@given(NAMES, PATHS)
+def test_paths_match_what_they_match_in_confluent_kafka(name: str, path: str) -> None:
+    assert matches_path(name, path) is wildcard_match(name, path)
+
+
+def test_hostile_paths_take_bounded_time() -> None:
+    started = time.process_time()
+    assert not matches_path("a" * 1_000, "**a*" * 249 + "b")
+    assert time.process_time() - started < 20
+
+
+def test_tags_of_all_matching_paths_unite() -> None:
+    assert find_path_tags({"**.card": ["PII"], "o.*.card": ["SECRET"], "x": ["NO"]}, "o.O.card") == {"PII", "SECRET"}
