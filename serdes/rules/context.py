@@ -71,7 +71,7 @@ class FieldContext:
 
 
 class RuleContext:
-    """What a rule is given to run, with confluent-kafka's constructor, attributes and methods.
+    """Arguments of a running rule, with confluent-kafka's constructor, attributes and methods.
 
     Args:
         enabled_env: ``enableAt`` of the rule set.

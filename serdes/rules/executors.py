@@ -65,12 +65,12 @@ class FieldRuleExecutor(RuleExecutor):
 
     @abstractmethod
     def new_transform(self, ctx: RuleContext) -> FieldTransform:
-        """Return the function that is applied to every field with one of the rule's tags (to all, if it has none)."""
+        """Return the function to apply to the fields with one of the rule's tags; to all, if it has none."""
 
     def transform(self, ctx: RuleContext, message: Any) -> Any:
-        """Apply the function to the fields; of transforms with equal tags, type and mode, only the outermost runs.
+        """Apply the function to the fields, unless another rule of the same kind does.
 
-        That is the first on writing, and the last in the order of execution on reading.
+        Of transforms with equal tags, type and mode, the first on writing runs, and the last on reading.
         """
         outer = ctx.rules[: ctx.index] if ctx.rule_mode in {"WRITE", "UPGRADE"} else ctx.rules[ctx.index + 1 :]
         if any(are_equal_transforms(ctx.rule, other) for other in outer):
