@@ -13,6 +13,9 @@ from contractlog.serdes.client_sources import make_source
 from contractlog.serdes.context import Context, MessageField, SerializationContext, header
 from contractlog.serdes.errors import SerializationError
 from contractlog.serdes.read_planner import ReaderFormat, ReadPlan, ReadPlanner, list_heads, schema_id_in
+from contractlog.serdes.rules.components import RuleComponents
+from contractlog.serdes.rules.pipeline import RulesDue, track_original
+from contractlog.serdes.rules.work import Work, run_work, run_work_async
 from contractlog.serdes.schema_ids import (
     FrameId,
     dual_schema_id_deserializer,
@@ -53,7 +56,10 @@ class DeserializerBase(Serde[ReadPlan]):
         self._id_deserializer = settings.id_deserializer
         self._draft = draft
         self._format = form
-        self._planner = ReadPlanner(draft, settings, form, clock, has_registry=client is not None)
+        self._rule_components = RuleComponents(client, settings.rules)
+        self._planner = ReadPlanner(
+            draft, settings, form, clock, self._rule_components, has_registry=client is not None
+        )
         self._reads_header_or_prefix = is_same_function(settings.id_deserializer, dual_schema_id_deserializer)
         self._has_fast_path = self._cacheable and self._reads_header_or_prefix
         self._reads_prefix = is_same_function(settings.id_deserializer, prefix_schema_id_deserializer)
@@ -84,6 +90,23 @@ class DeserializerBase(Serde[ReadPlan]):
             plan, data, start = located
         try:
             decoded = plan.decode(data, start)
+        except SerializationError as error:
+            raise error.within(**self._facts(plan, ctx)) from error.__cause__
+        except RulesDue as due:
+            due.plan = plan
+            raise
+        return decoded if self._from_dict is None else self._from_dict(decoded, ctx)
+
+    def _deserialize_with_rules(self, value: Any, ctx: Context | None, due: RulesDue) -> Work[Any]:
+        """Return the value of framed bytes whose schema has rules."""
+        plan: ReadPlan = due.plan
+        rules = plan.rules
+        if rules is None:
+            raise due
+        try:
+            decoded = yield from track_original(
+                to_bytes(value), ctx, lambda original: rules.read(due.content, due.start, original)
+            )
         except SerializationError as error:
             raise error.within(**self._facts(plan, ctx)) from error.__cause__
         return decoded if self._from_dict is None else self._from_dict(decoded, ctx)
@@ -190,10 +213,14 @@ class SyncDeserializer(DeserializerBase, SyncSerde[ReadPlan]):
 
         Raises:
             DecodeError: the bytes do not fit their schema or have no valid frame; ``outcome`` has the reason.
-            SerializationError: the reader schema cannot read the record, or a rule would have to run.
+            SerializationError: the reader schema cannot read the record, or a rule rejected it.
             ContractlogError: the registry did not respond.
         """
-        return self._deserialize(value, ctx)
+        try:
+            return self._deserialize(value, ctx)
+        except RulesDue as rules_due:
+            due = rules_due
+        return run_work(self._deserialize_with_rules(value, ctx, due))
 
     def prepare(
         self, topic: str, field: str = MessageField.VALUE, *, versions: VersionSelection = "latest"
@@ -218,10 +245,14 @@ class AsyncDeserializer(DeserializerBase, AsyncSerde[ReadPlan]):
     async def __call__(self, value: bytes | bytearray | memoryview | None, ctx: Context | None = None) -> Any:
         """Return the value of framed bytes; None stays None. Raises the same errors as ``SyncDeserializer``."""
         try:
-            return self._deserialize(value, ctx)
-        except PlanMissing as missing:
-            key, (data, start) = missing.key, missing.body
-        return self._deserialize(value, ctx, (await self._request_plan(key, ctx), data, start))
+            try:
+                return self._deserialize(value, ctx)
+            except PlanMissing as missing:
+                key, (data, start) = missing.key, missing.body
+            return self._deserialize(value, ctx, (await self._request_plan(key, ctx), data, start))
+        except RulesDue as rules_due:
+            due = rules_due
+        return await run_work_async(self._deserialize_with_rules(value, ctx, due))
 
     async def prepare(
         self, topic: str, field: str = MessageField.VALUE, *, versions: VersionSelection = "latest"

@@ -4,21 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Final, Protocol, TypeAlias
 from uuid import UUID
 
 from contractlog.clients.cache import TtlCache
 from contractlog.compatibility.bounded_cache import BoundedCache
+from contractlog.compatibility.data_contract import Metadata
 from contractlog.compatibility.errors import InvalidSchema, NotFound, UnreadableResponse
 from contractlog.compatibility.schema import ParsedSchema, RegisteredSchema, SchemaDraft, SchemaType
 from contractlog.contracts.audit.outcomes import Outcome
-from contractlog.serdes.context import Context
+from contractlog.serdes.context import Context, MessageField
 from contractlog.serdes.errors import DecodeError, SchemaIdNotFound, SchemaNotUsable, SerializationError
+from contractlog.serdes.rules.components import RuleComponents
+from contractlog.serdes.rules.field_rules import FieldRules
+from contractlog.serdes.rules.original_record import ORIGINAL_KEYS
+from contractlog.serdes.rules.pipeline import ReadRules
+from contractlog.serdes.rules.planner import RuledSchema, plan_read_rules
 from contractlog.serdes.schema_ids import FrameId
 from contractlog.serdes.schema_source import parse_steps
 from contractlog.serdes.settings import Clock, DeserializerSettings, expiry_time
 from contractlog.serdes.source_requests import Steps, request, run_sync
-from contractlog.serdes.unsupported_rules import reject_migrations, reject_rules
 from contractlog.serdes.wire import MAGIC
 from contractlog.serdes.write_planner import MAX_SCHEMAS, SchemaContent, make_frame_id, schema_content
 
@@ -52,6 +58,12 @@ class ReaderFormat(Protocol):
     def reader(self, writer: ParsedSchema, reader_schema: ParsedSchema | None) -> BodyReader:
         """Prepare a schema, or a pair of schemas."""
 
+    def field_rules(self, parsed: ParsedSchema, metadata: Metadata | None) -> FieldRules:
+        """Return the application of rules to the fields of a schema."""
+
+    def checker(self, parsed: ParsedSchema) -> Callable[[Any], None] | None:
+        """Return a function that checks values that rules have changed; None if they are not checked."""
+
 
 @dataclass(slots=True)
 class ReadPlan:
@@ -64,6 +76,7 @@ class ReadPlan:
     require_readable: Callable[[], None]
     expires_at: float | None  #: expiry time by the planner's clock
     generation: int  #: of the client's newest versions, when it was requested
+    rules: ReadRules | None = None  #: ``decode`` raises ``RulesDue`` if there are any
 
 
 class ReadPlanner:
@@ -75,6 +88,7 @@ class ReadPlanner:
         settings: DeserializerSettings,
         form: ReaderFormat,
         clock: Clock,
+        components: RuleComponents,
         *,
         has_registry: bool = True,
     ) -> None:
@@ -84,6 +98,7 @@ class ReadPlanner:
         self._settings = settings
         self._format = form
         self._clock = clock
+        self._components = components
         self._has_registry = has_registry
         self._reader_schema: ParsedSchema | None = None
         self._readers: BoundedCache[tuple[SchemaContent, SchemaContent | None], BodyReader] = BoundedCache(MAX_SCHEMAS)
@@ -125,7 +140,7 @@ class ReadPlanner:
             RegistryError: the registry did not return the schema.
         """
         if not self._has_registry:
-            return self._plan_without_registry(head)
+            return (yield from self._plan_without_registry(head, context))
         registered = yield from self._request_schema(head, subject)
         return (yield from self.plan_for(registered, subject, context, generation))
 
@@ -139,21 +154,39 @@ class ReadPlanner:
                 reason=f"the id stands for a schema of type {registered.type}, and {self._format.type} is expected",
                 schema_id=int(registered.schema_id) or None,
             )
-        reject_rules(registered, "READ")
         writer = yield from self._parse_writer(registered, subject)
         if subject is None and context is not None:
             subject = yield from self._subject_by_name(writer, context)
-        reader_schema = yield from self._find_reader_schema(subject, registered)
-        reader = self._find_reader(writer, reader_schema)
+        read_as = yield from self._find_reader_schema(subject)
+        written = RuledSchema(registered.draft, writer, subject, registered)
+        rules = yield from self._plan_rules(written, read_as, context)
+        if rules is not None and rules.has_migrations:
+            reader = self._find_reader(writer, None)
+        else:
+            reader = self._find_reader(writer, None if read_as is None else read_as.parsed)
         return ReadPlan(
             subject,
             int(registered.schema_id) or None,
             self._format.name(writer),
-            reader.decode,
+            reader.decode if rules is None else rules.decode,
             reader.require_readable,
             expiry_time(self._settings.latest_seconds, self._clock) if self._uses_latest else None,
             generation,
+            rules,
         )
+
+    def _plan_rules(
+        self, written: RuledSchema, read_as: RuledSchema | None, context: Context | None
+    ) -> Steps[ReadRules | None]:
+        """Return the decoding with rules; None if none have to run."""
+        find_decoder = partial(self._find_decoder, written.parsed)
+        rules = yield from plan_read_rules(written, read_as, self._components, self._format, find_decoder)
+        if rules is None and context is not None and context.field == MessageField.KEY and ORIGINAL_KEYS.enabled:
+            return ReadRules(find_decoder(None if read_as is None else read_as.parsed))
+        return rules
+
+    def _find_decoder(self, writer: ParsedSchema, reader_schema: ParsedSchema | None) -> Callable[[bytes, int], Any]:
+        return self._find_reader(writer, reader_schema).decode
 
     def _parse_writer(self, registered: RegisteredSchema, subject: str | None) -> Steps[ParsedSchema]:
         """Parse the schema of records, unless that has failed a short time ago."""
@@ -217,20 +250,17 @@ class ReadPlanner:
                 raise
             return None
 
-    def _find_reader_schema(self, subject: str | None, written: RegisteredSchema) -> Steps[ParsedSchema | None]:
+    def _find_reader_schema(self, subject: str | None) -> Steps[RuledSchema | None]:
         if self._uses_latest:
             if subject is None:
                 raise SerializationError(
                     reason="the subject name strategy gave no subject, so none has a newest version"
                 )
             newest = yield from self._request_configured(subject)
-            reject_rules(newest, "READ")
-            yield from self._reject_migrations(subject, written, newest)
-            return (yield from parse_steps(newest.draft, subject))
+            return RuledSchema(newest.draft, (yield from parse_steps(newest.draft, subject)), subject, newest)
         if self._draft is None:
             return None
-        reject_rules(self._draft, "READ")
-        return (yield from self.parse_own_schema(self._draft, subject))
+        return RuledSchema(self._draft, (yield from self.parse_own_schema(self._draft, subject)), subject)
 
     def _request_configured(self, subject: str) -> Steps[RegisteredSchema]:
         metadata = self._settings.metadata
@@ -239,30 +269,14 @@ class ReadPlanner:
         registered: RegisteredSchema = yield request("latest_with_metadata", subject, metadata, deleted=True)
         return registered
 
-    def _reject_migrations(self, subject: str, written: RegisteredSchema, newest: RegisteredSchema) -> Steps[None]:
-        """Reject a migration with rules: any version between the two may have one."""
-        if written.schema_id == newest.schema_id:
-            return
-        try:
-            start = yield request("lookup", subject, written.draft, deleted=True)
-        except NotFound:  # of another subject, so there is no path from version to version
-            reject_migrations(newest, "up")
-            return
-        here, there = int(start.version or 0), int(newest.version or 0)
-        for number in range(min(here, there) + 1, max(here, there) + 1):
-            try:
-                step = yield request("version", subject, number, deleted=True)
-            except NotFound:
-                continue
-            reject_migrations(step, "up" if here < there else "down")
-
-    def _plan_without_registry(self, head: bytes) -> ReadPlan:
-        if self._reader_schema is None:
+    def _plan_without_registry(self, head: bytes, context: Context | None) -> Steps[ReadPlan]:
+        if self._reader_schema is None or self._draft is None:
             raise SerializationError(reason="without a registry, a schema to read with is needed")
-        if self._draft is not None:
-            reject_rules(self._draft, "READ")
+        schema = RuledSchema(self._draft, self._reader_schema, None)
+        rules = yield from self._plan_rules(schema, None, context)
         reader = self._find_reader(self._reader_schema, None)
-        return ReadPlan(None, schema_id_in(head), None, reader.decode, reader.require_readable, None, 0)
+        decode = reader.decode if rules is None else rules.decode
+        return ReadPlan(None, schema_id_in(head), None, decode, reader.require_readable, None, 0, rules)
 
     def _find_reader(self, writer: ParsedSchema, reader_schema: ParsedSchema | None) -> BodyReader:
         contents = schema_content(writer), None if reader_schema is None else schema_content(reader_schema)

@@ -14,6 +14,7 @@ from contractlog.compatibility.bounded_cache import BoundedCache
 from contractlog.compatibility.errors import ServerError, Unreachable
 from contractlog.serdes.client_sources import require_async_client, require_sync_client
 from contractlog.serdes.context import Context
+from contractlog.serdes.rules.components import RuleComponents
 from contractlog.serdes.settings import Clock
 from contractlog.serdes.source_requests import Steps, run_async, run_sync
 from contractlog.serdes.subject_names import SubjectResolver
@@ -137,6 +138,7 @@ class Serde(ABC, Generic[P]):
         self._clock = clock
         self._plans: BoundedCache[Any, P] = BoundedCache(MAX_PLANS)
         self._owns_source = False
+        self._rule_components: RuleComponents | None = None  # set by subclasses
 
     def own_schema_registry_client(self) -> None:
         """Close the registry client with this serde; builders call this for a client that they made."""
@@ -186,7 +188,12 @@ class SyncSerde(Serde[P]):
         self._single_flight: SingleFlight[P] = SingleFlight()
 
     def close(self) -> None:
-        """Close the registry client if a builder made it; a client that was passed in belongs to the caller."""
+        """Close executors and actions of rules, and the registry client if a builder made it.
+
+        A client that was passed in belongs to the caller.
+        """
+        if self._rule_components is not None:
+            self._rule_components.close()
         if self._owns_source:
             self._owns_source = False
             self._source.close()
@@ -227,7 +234,9 @@ class AsyncSerde(Serde[P]):
         self.set_cluster_id_resolver(resolver)
 
     async def close(self) -> None:
-        """Close the registry client if a builder made it; a client that was passed in belongs to the caller."""
+        """Close executors and actions of rules, and the registry client if a builder made it."""
+        if self._rule_components is not None:
+            await asyncio.to_thread(self._rule_components.close)
         if self._owns_source:
             self._owns_source = False
             await self._source.close()

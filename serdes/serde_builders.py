@@ -51,11 +51,11 @@ class SerdeBuilder(ABC):
         return self._set("schema_str", schema_str)
 
     def set_rule_config(self, rule_conf: Mapping[str, Any]) -> Self:
-        """Set the configuration of rules; it must be empty, as this release runs none."""
+        """Set the configuration of rule executors and actions."""
         return self._set("rule_conf", rule_conf)
 
     def set_rule_registry(self, rule_registry: Any) -> Self:
-        """Set the registry of rules; it must be empty, as this release runs none."""
+        """Set the ``RuleRegistry`` to use in place of the global one."""
         return self._set("rule_registry", rule_registry)
 
     def _set(self, name: str, value: Any) -> Self:

@@ -11,6 +11,9 @@ from contractlog.compatibility.schema import RegisteredSchema, SchemaDraft
 from contractlog.serdes.client_sources import make_source
 from contractlog.serdes.context import Context, MessageField, SerializationContext
 from contractlog.serdes.errors import SerializationError
+from contractlog.serdes.rules.components import RuleComponents
+from contractlog.serdes.rules.pipeline import RulesDue, track_original
+from contractlog.serdes.rules.work import Work, run_work, run_work_async
 from contractlog.serdes.schema_ids import set_id_header
 from contractlog.serdes.serde_base import AsyncSerde, PlanMissing, Serde, SyncSerde
 from contractlog.serdes.settings import Clock, SerializerSettings
@@ -40,7 +43,8 @@ class SerializerBase(Serde[WritePlan]):
         super().__init__(make_source(client), settings.subject_resolver, clock)
         self._to_dict = to_dict
         self._id_serializer = settings.id_serializer
-        self._planner = WritePlanner(draft, settings, form, clock)
+        self._rule_components = RuleComponents(client, settings.rules)
+        self._planner = WritePlanner(draft, settings, form, clock, self._rule_components)
         self._writes_prefix = self._planner.writes_prefix
 
     def _serialize(self, value: Any, ctx: Context | None, plan: WritePlan | None = None) -> bytes | None:
@@ -58,7 +62,22 @@ class SerializerBase(Serde[WritePlan]):
             body = plan.encode(value, plan.prefix)
             return body if self._writes_prefix else self._add_id(body, ctx, plan)
         except SerializationError as error:
-            raise error.within(**plan.facts(ctx)) from None
+            raise error.within(**plan.facts(ctx)) from error.__cause__
+        except RulesDue as due:
+            due.plan = plan
+            raise
+
+    def _serialize_with_rules(self, value: Any, ctx: Context | None, due: RulesDue) -> Work[bytes]:
+        """Return the framed bytes of a value whose schema has rules."""
+        plan: WritePlan = due.plan
+        rules = plan.rules
+        if rules is None:
+            raise due
+        try:
+            body = yield from track_original(value, ctx, lambda original: rules.write(due.content, original))
+            return plan.prefix + body if self._writes_prefix else self._add_id(body, ctx, plan)
+        except SerializationError as error:
+            raise error.within(**plan.facts(ctx)) from error.__cause__
 
     def _plan_key(self, ctx: Context | None) -> Any:
         if self._cacheable:
@@ -84,9 +103,9 @@ class SerializerBase(Serde[WritePlan]):
     def _make_plan(self, key: Any, ctx: Context | None) -> Steps[WritePlan]:
         subject = (yield from self._subject(ctx)) if self._cacheable else key
         try:
-            return self._plans.put(key, (yield from self._planner.plan(subject, self._generation())))
+            return self._plans.put(key, (yield from self._planner.plan(subject, ctx, self._generation())))
         except SerializationError as error:
-            raise _add_topic(error, ctx, subject=subject) from None
+            raise _add_topic(error, ctx, subject=subject) from error.__cause__
 
     def _add_id(self, body: bytes, ctx: Context | None, plan: WritePlan) -> bytes:
         if self._planner.writes_header:
@@ -102,10 +121,14 @@ class SyncSerializer(SerializerBase, SyncSerde[WritePlan]):
         """Return the framed bytes of a value; None stays None.
 
         Raises:
-            SerializationError: the value does not fit its schema, or the schema cannot be used.
+            SerializationError: the value does not fit its schema, a rule rejected it, or the schema cannot be used.
             ContractlogError: the registry rejected the request, or did not respond.
         """
-        return self._serialize(value, ctx)
+        try:
+            return self._serialize(value, ctx)
+        except RulesDue as rules_due:
+            due = rules_due
+        return run_work(self._serialize_with_rules(value, ctx, due))
 
     def prepare(self, topic: str, field: str = MessageField.VALUE) -> RegisteredSchema:
         """Prepare for a topic's values, or keys, and return the schema that they are written with.
@@ -127,10 +150,14 @@ class AsyncSerializer(SerializerBase, AsyncSerde[WritePlan]):
     async def __call__(self, value: Any, ctx: Context | None = None) -> bytes | None:
         """Return the framed bytes of a value; None stays None. Raises the same errors as ``SyncSerializer``."""
         try:
-            return self._serialize(value, ctx)
-        except PlanMissing as missing:
-            key = missing.key
-        return self._serialize(value, ctx, await self._request_plan_or_subject(key, ctx))
+            try:
+                return self._serialize(value, ctx)
+            except PlanMissing as missing:
+                key = missing.key
+            return self._serialize(value, ctx, await self._request_plan_or_subject(key, ctx))
+        except RulesDue as rules_due:
+            due = rules_due
+        return await run_work_async(self._serialize_with_rules(value, ctx, due))
 
     async def prepare(self, topic: str, field: str = MessageField.VALUE) -> RegisteredSchema:
         """Prepare for a topic's values, or keys; see ``SyncSerializer.prepare``."""

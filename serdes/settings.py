@@ -12,6 +12,8 @@ from typing import Any, Final, Self, TypedDict, TypeVar
 
 from contractlog.clients.settings import describe_unknown_key
 from contractlog.compatibility.identifiers import MAX_VERSION
+from contractlog.serdes.rules.components import RuleSettings
+from contractlog.serdes.rules.inline_rules import InlineRuleSettings, ValidationRulesExecution
 from contractlog.serdes.schema_ids import (
     IdDeserializer,
     IdSerializer,
@@ -40,8 +42,8 @@ Clock = Callable[[], float]  #: returns seconds; monotonic
 
 LATEST_SECONDS: Final = 60.0  #: seconds for which the newest version is cached
 
-_NO_RULES_MESSAGE: Final = "this release runs no rules, and passes over none"
-_RULE_PREFIXES: Final = ("rule.", "dlq.", "encrypt.", "validation.rules.")
+_RULE_PREFIXES: Final = ("rule.", "dlq.", "encrypt.")
+_REGISTRY_METHODS: Final = ("get_executor", "get_executors", "get_action", "get_actions", "get_override")
 _PROTOBUF_KEYS: Final = frozenset({"skip.known.types", "reference.subject.name.strategy"})
 
 
@@ -75,6 +77,9 @@ class SerializerOptions(TypedDict, total=False):
     subject_name_strategy_type: SubjectNameStrategyType | str | None  #: a strategy by its name (ASSOCIATED)
     subject_name_strategy_conf: Mapping[str, Any] | None  #: of the strategy ASSOCIATED (None)
     schema_id_serializer: IdSerializer  #: where the schema id is written (before the body)
+    validation_rules_execution: ValidationRulesExecution | str  #: when to check inline constraints (DISABLED)
+    validation_rules_fail_fast: bool  #: stop at the first violation of an inline constraint (False)
+    validation_rules_executor: Any | None  #: evaluates inline constraints (None: CEL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +94,8 @@ class SerializerSettings:
     latest_seconds: float | None
     subject_resolver: SubjectResolver
     id_serializer: IdSerializer
+    rules: RuleSettings
+    inline_rules: InlineRuleSettings
 
     @classmethod
     def read(cls, reader: SettingsReader) -> Self:
@@ -106,8 +113,9 @@ class SerializerSettings:
             latest_seconds=reader.seconds("latest.cache.ttl.sec"),
             subject_resolver=reader.subject_resolver(),
             id_serializer=reader.function("schema.id.serializer", prefix_schema_id_serializer),
+            rules=reader.rules,
+            inline_rules=reader.inline_rules(),
         )
-        reader.reject_rules()
         if settings.latest and settings.auto_register:
             raise ValueError("use.latest.version and auto.register.schemas cannot both be True")
         return settings
@@ -122,6 +130,7 @@ class DeserializerSettings:
     latest_seconds: float | None
     subject_resolver: SubjectResolver
     id_deserializer: IdDeserializer
+    rules: RuleSettings
 
     @classmethod
     def read(cls, reader: SettingsReader) -> Self:
@@ -132,17 +141,16 @@ class DeserializerSettings:
             latest_seconds=reader.seconds("latest.cache.ttl.sec"),
             subject_resolver=reader.subject_resolver(),
             id_deserializer=reader.function("schema.id.deserializer", dual_schema_id_deserializer),
+            rules=reader.rules,
         )
 
 
-def _has_no_rules(rules: Any) -> bool:
-    """Return whether a rule configuration, or a ``RuleRegistry`` of confluent-kafka, is empty."""
-    if rules is None:
-        return True
-    if isinstance(rules, Mapping):
-        return not rules
-    parts = ("get_executors", "get_actions", "get_overrides")
-    return all(hasattr(rules, part) and not getattr(rules, part)() for part in parts)
+def _read_rules(conf: Any, registry: Any) -> RuleSettings:
+    if conf is not None and not isinstance(conf, Mapping):
+        raise ValueError(f"rule_conf must be a dict, not {conf!r}")
+    if registry is not None and not all(hasattr(registry, method) for method in _REGISTRY_METHODS):
+        raise ValueError(f"rule_registry must be a RuleRegistry, not {registry!r}")
+    return RuleSettings(dict(conf or {}), registry)
 
 
 class SettingsReader:
@@ -151,13 +159,21 @@ class SettingsReader:
     Args:
         conf: dotted keys and their values.
         options: the same as keyword arguments.
-        rules: the rule arguments of confluent-kafka's serializers, which must be None or empty here.
+        rule_conf: the configuration of executors and actions.
+        rule_registry: a ``RuleRegistry``, ours or confluent-kafka's; None: the global ones.
 
     Raises:
-        ValueError: a setting is given twice, or rules are given.
+        ValueError: a setting is given twice, or the arguments of rules are wrong.
     """
 
-    def __init__(self, conf: Mapping[str, Any] | None, options: Mapping[str, Any], **rules: Any) -> None:
+    def __init__(
+        self,
+        conf: Mapping[str, Any] | None,
+        options: Mapping[str, Any],
+        rule_conf: Mapping[str, Any] | None = None,
+        rule_registry: Any | None = None,
+    ) -> None:
+        self.rules = _read_rules(rule_conf, rule_registry)
         self._remaining = dict(conf or {})
         self._known_keys: list[str] = []
         for keyword, value in options.items():
@@ -165,9 +181,6 @@ class SettingsReader:
             if key in self._remaining:
                 raise ValueError(f"{key} is given in conf and as {keyword}")
             self._remaining[key] = value
-        for name, value in rules.items():
-            if not _has_no_rules(value):
-                raise ValueError(f"{name} has to be empty: {_NO_RULES_MESSAGE}")
         if self._pop("use.deprecated.format", default=False):
             raise ValueError("use.deprecated.format cannot be True: the format is no longer supported")
 
@@ -231,20 +244,25 @@ class SettingsReader:
         conf = self.properties("subject.name.strategy.conf")
         return make_subject_resolver(strategy, kind, conf)
 
-    def reject_rules(self) -> None:
-        """Take the keys of inline rules, and require them to be off."""
-        execution = self._pop("validation.rules.execution")
-        if str(getattr(execution, "value", execution or "DISABLED")).upper() != "DISABLED":
-            raise ValueError(f"validation.rules.execution has to be DISABLED: {_NO_RULES_MESSAGE}")
-        self.flag("validation.rules.fail.fast", default=False)
-        if self._pop("validation.rules.executor") is not None:
-            raise ValueError(f"validation.rules.executor has to be None: {_NO_RULES_MESSAGE}")
+    def inline_rules(self) -> InlineRuleSettings:
+        """Take the settings of inline constraints."""
+        key = "validation.rules.execution"
+        given = self._pop(key)
+        try:
+            execution = ValidationRulesExecution(str(getattr(given, "value", given or "DISABLED")))
+        except ValueError:
+            raise ValueError(f"{key} must be one of {', '.join(ValidationRulesExecution)}, not {given!r}") from None
+        fail_fast = self.flag("validation.rules.fail.fast", default=False)
+        executor = self._pop("validation.rules.executor")
+        if executor is not None and not callable(getattr(executor, "execute", None)):
+            raise ValueError(f"validation.rules.executor must have a method execute, not be {executor!r}")
+        return InlineRuleSettings(execution, fail_fast, executor)
 
     def reject_unknown(self) -> None:
         """Reject settings that were not taken."""
         for key in map(str, self._remaining):
             if key.startswith(_RULE_PREFIXES):
-                raise ValueError(f"{key} is a setting of rules: {_NO_RULES_MESSAGE}")
+                raise ValueError(f"{key} is a setting of rules: pass it in rule_conf")
             if key in _PROTOBUF_KEYS:
                 raise ValueError(f"{key} is a setting of Protobuf serializers")
         if self._remaining:

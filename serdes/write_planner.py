@@ -9,15 +9,22 @@ from typing import Any, Final, Protocol
 from uuid import UUID
 
 from contractlog.compatibility.bounded_cache import BoundedCache
+from contractlog.compatibility.data_contract import Metadata
 from contractlog.compatibility.errors import InvalidSchema
 from contractlog.compatibility.schema import ParsedSchema, RegisteredSchema, SchemaDraft, SchemaType
-from contractlog.serdes.context import Context
-from contractlog.serdes.errors import SchemaNotUsable, SerializationError
+from contractlog.serdes.context import Context, MessageField
+from contractlog.serdes.errors import RuleNotRun, SchemaNotUsable, SerializationError
+from contractlog.serdes.rules.components import RuleComponents
+from contractlog.serdes.rules.due_rules import RulePhaseName, has_due_rules
+from contractlog.serdes.rules.field_rules import FieldRules
+from contractlog.serdes.rules.inline_rules import Constraints
+from contractlog.serdes.rules.original_record import ORIGINAL_KEYS
+from contractlog.serdes.rules.pipeline import WriteRules
+from contractlog.serdes.rules.planner import RuledSchema, plan_write_rules
 from contractlog.serdes.schema_ids import FrameId, header_schema_id_serializer, prefix_schema_id_serializer
 from contractlog.serdes.schema_source import parse_steps
 from contractlog.serdes.settings import Clock, SerializerSettings, expiry_time
 from contractlog.serdes.source_requests import Steps, request, run_sync
-from contractlog.serdes.unsupported_rules import reject_rules
 from contractlog.serdes.wire import encode_prefix
 
 __all__ = [
@@ -34,6 +41,7 @@ __all__ = [
 SchemaContent = tuple[Any, ...]  #: identity of a schema's content, regardless of subject and id
 
 MAX_SCHEMAS: Final = 1_000  #: cached schemas of each kind
+WRITE_PHASES: Final[tuple[RulePhaseName, ...]] = ("domain", "encoding")
 _CONFLUENT_PACKAGE: Final = "confluent_kafka.schema_registry"
 
 
@@ -57,6 +65,12 @@ class WriterFormat(Protocol):
     def writer(self, parsed: ParsedSchema) -> BodyWriter:
         """Prepare a schema."""
 
+    def field_rules(self, parsed: ParsedSchema, metadata: Metadata | None) -> FieldRules:
+        """Return the application of rules to the fields of a schema."""
+
+    def inline_constraints(self, parsed: ParsedSchema) -> Constraints | None:
+        """Return the inline constraints of a schema; None if it has none."""
+
 
 @dataclass(slots=True)
 class WritePlan:
@@ -69,6 +83,7 @@ class WritePlan:
     frame_id: FrameId
     expires_at: float | None  #: expiry time by the planner's clock
     generation: int  #: of the client's newest versions, when it was requested
+    rules: WriteRules | None = None  #: ``encode`` raises ``RulesDue`` if there are any
 
     def facts(self, context: Context | None) -> dict[str, Any]:
         """Return the facts that errors of its values include."""
@@ -83,7 +98,12 @@ class WritePlanner:
     """Maker of plans; each schema is prepared once, however many topics use it."""
 
     def __init__(
-        self, draft: SchemaDraft | None, settings: SerializerSettings, form: WriterFormat, clock: Clock
+        self,
+        draft: SchemaDraft | None,
+        settings: SerializerSettings,
+        form: WriterFormat,
+        clock: Clock,
+        components: RuleComponents,
     ) -> None:
         pinned = settings.latest or settings.use_schema_id is not None or settings.metadata is not None
         if draft is None and not pinned:
@@ -94,6 +114,7 @@ class WritePlanner:
         self._settings = settings
         self._format = form
         self._clock = clock
+        self._components = components
         self._parsed: ParsedSchema | None = None
         self._name: str | None = None
         self.is_name_resolved = False  #: whether the record's name has been determined, if there is one
@@ -114,7 +135,7 @@ class WritePlanner:
         """Return the subject without a request to the registry, once the schema is parsed."""
         return self._settings.subject_resolver.resolve_offline(context, self._name)
 
-    def plan(self, subject: str | None, generation: int = 0) -> Steps[WritePlan]:
+    def plan(self, subject: str | None, context: Context | None, generation: int = 0) -> Steps[WritePlan]:
         """Make the plan for values of a subject; ``generation`` is recorded in it.
 
         Raises:
@@ -123,9 +144,10 @@ class WritePlanner:
         """
         registered, parsed = yield from self._find_schema(subject)
         registered = replace(registered, text=sys.intern(registered.text))  # one string in memory for all plans
-        reject_rules(registered, "WRITE")
-        if self._draft is not None:
-            reject_rules(self._draft, "WRITE")
+        encode: Callable[[Any, bytes], bytes] = self._find_writer(parsed, registered).encode
+        rules = self._plan_rules(registered, parsed, subject, context, encode)
+        if rules is not None:
+            encode = rules.encode
         newest = self._settings.latest or self._settings.metadata is not None
         frame_id = make_frame_id(registered)
         if self.writes_header:
@@ -134,10 +156,50 @@ class WritePlanner:
             subject,
             registered,
             encode_prefix(frame_id.id or 0) if self.writes_prefix else b"",
-            self._find_writer(parsed, registered).encode,
+            encode,
             frame_id,
             expiry_time(self._settings.latest_seconds, self._clock) if newest else None,
             generation,
+            rules,
+        )
+
+    def _plan_rules(
+        self,
+        registered: RegisteredSchema,
+        parsed: ParsedSchema,
+        subject: str | None,
+        context: Context | None,
+        encode: Callable[[Any, bytes], bytes],
+    ) -> WriteRules | None:
+        """Return the encoding with the rules that the registry has for a schema; None if no rules have to run.
+
+        Raises:
+            RuleNotRun: a rule cannot be executed, or the registry has dropped the rules of the schema.
+        """
+        try:
+            self._require_stored_rules(registered)
+            schema = RuledSchema(registered.draft, parsed, subject, registered)
+            rules = plan_write_rules(schema, self._components, self._settings.inline_rules, self._format, encode)
+        except RuleNotRun as error:
+            raise error.within(schema_id=int(registered.schema_id)) from error.__cause__
+        if rules is not None:
+            return rules
+        is_key = context is not None and context.field == MessageField.KEY
+        return WriteRules(encode) if is_key and ORIGINAL_KEYS.enabled else None
+
+    def _require_stored_rules(self, registered: RegisteredSchema) -> None:
+        """Check that the registry has not dropped the rules of the schema; some registries do."""
+        rule_set = None if self._draft is None else self._draft.rule_set
+        stored = registered.rule_set
+        if stored is not None and (stored.domain_rules or stored.encoding_rules):
+            return
+        if not any(has_due_rules(rule_set, phase, "WRITE", self._components) for phase in WRITE_PHASES):
+            return
+        rules = (*rule_set.domain_rules, *rule_set.encoding_rules) if rule_set is not None else ()
+        raise RuleNotRun(
+            reason=f"the registry returned the schema without its rules ({', '.join(rule.name for rule in rules)}), so "
+            "that readers would not run them: use a registry that stores rules, or remove them from the schema",
+            rule=rules[0].name if rules else None,
         )
 
     def _find_schema(self, subject: str | None) -> Steps[tuple[RegisteredSchema, ParsedSchema]]:

@@ -6,12 +6,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self, Unpack
 
+from contractlog.compatibility.data_contract import Metadata
 from contractlog.compatibility.schema import ParsedSchema, SchemaDraft, SchemaType
 from contractlog.serdes.avro.avro_schema import find_record_name
+from contractlog.serdes.avro.field_rules import avro_field_rules
+from contractlog.serdes.avro.inline_constraints import avro_constraints
 from contractlog.serdes.avro.limits import DEFAULT_LIMITS, Limits
 from contractlog.serdes.avro.readers_and_writers import AvroReader, AvroWriter, StrictWriter
 from contractlog.serdes.deserializer import AsyncDeserializer, DeserializerBase, FromDict, SyncDeserializer
 from contractlog.serdes.read_planner import BodyReader
+from contractlog.serdes.rules.field_rules import FieldRules
+from contractlog.serdes.rules.inline_rules import Constraints
 from contractlog.serdes.schema_source import to_draft
 from contractlog.serdes.serde_builders import AsyncBuilder, DeserializerBuilder, SerializerBuilder, SyncBuilder
 from contractlog.serdes.serializer import AsyncSerializer, SerializerBase, SyncSerializer, ToDict
@@ -71,6 +76,17 @@ class AvroFormat:
         """Prepare a pair of schemas for reading."""
         return AvroReader(writer, reader_schema, limits=self.limits, named_records=self.named_records)
 
+    def field_rules(self, parsed: ParsedSchema, metadata: Metadata | None) -> FieldRules:
+        """Return the application of rules to the fields of a schema."""
+        return avro_field_rules(parsed, metadata)
+
+    def inline_constraints(self, parsed: ParsedSchema) -> Constraints | None:
+        """Return the inline constraints of a schema, if it has any."""
+        return avro_constraints(parsed)
+
+    def checker(self, parsed: ParsedSchema) -> None:
+        """Return None: values are not checked again after rules, as they are typed already."""
+
 
 def _check_limits(given: Any) -> Limits:
     if not isinstance(given, Limits):
@@ -91,7 +107,7 @@ class _AvroSerializerBase(SerializerBase):
         limits: Limits = DEFAULT_LIMITS,
         **options: Unpack[AvroSerializerOptions],
     ) -> None:
-        reader = SettingsReader(conf, options, rule_conf=rule_conf, rule_registry=rule_registry)
+        reader = SettingsReader(conf, options, rule_conf, rule_registry)
         given = reader.is_given("validate.strict")
         strict = reader.flag("validate.strict", default=False)
         but_defaults = reader.flag("validate.strict.allow.default", default=False)
@@ -122,7 +138,7 @@ class _AvroDeserializerBase(DeserializerBase):
         limits: Limits = DEFAULT_LIMITS,
         **options: Unpack[DeserializerOptions],
     ) -> None:
-        reader = SettingsReader(conf, options, rule_conf=rule_conf, rule_registry=rule_registry)
+        reader = SettingsReader(conf, options, rule_conf, rule_registry)
         settings = DeserializerSettings.read(reader)
         reader.reject_unknown()
         if not isinstance(return_record_name, bool):
@@ -148,8 +164,9 @@ class AvroSerializer(_AvroSerializerBase, SyncSerializer):
             registry's.
         to_dict: converts an object to a dict: ``(object, context) -> dict``.
         conf: dotted keys: those of confluent-kafka's serializer, and those of the keyword arguments.
-        rule_conf: must be None or empty, as this release runs no rules.
-        rule_registry: must be None or empty, too.
+        rule_conf: configuration of rule executors and actions, such as ``dlq.topic``.
+        rule_registry: a ``RuleRegistry``, ours or confluent-kafka's, with further executors and actions; None: the
+            global one.
         limits: bounds on nesting.
         options: the settings of ``conf`` as keyword arguments, listed in ``AvroSerializerOptions``.
 
@@ -177,8 +194,9 @@ class AvroDeserializer(_AvroDeserializerBase, SyncDeserializer):
         from_dict: converts a dict to an object: ``(dict, context) -> object``.
         return_record_name: return records inside unions as ``(name, record)``.
         conf: dotted keys: those of confluent-kafka's deserializer, and those of the keyword arguments.
-        rule_conf: must be None or empty, as this release runs no rules.
-        rule_registry: must be None or empty, too.
+        rule_conf: configuration of rule executors and actions, such as ``dlq.topic``.
+        rule_registry: a ``RuleRegistry``, ours or confluent-kafka's, with further executors and actions; None: the
+            global one.
         limits: bounds on nesting, lengths and numbers of items.
         options: the settings of ``conf`` as keyword arguments, listed in ``DeserializerOptions``.
 

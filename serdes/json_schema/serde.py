@@ -6,12 +6,18 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self, Unpack
 
+from contractlog.compatibility.data_contract import Metadata
 from contractlog.compatibility.schema import ParsedSchema, SchemaDraft, SchemaType
 from contractlog.serdes.deserializer import AsyncDeserializer, DeserializerBase, FromDict, SyncDeserializer
-from contractlog.serdes.json_schema.document_validator import ValidationSettings
+from contractlog.serdes.errors import DecodeError
+from contractlog.serdes.json_schema.document_validator import DocumentValidator, ValidationSettings
+from contractlog.serdes.json_schema.field_rules import json_field_rules
+from contractlog.serdes.json_schema.inline_constraints import json_constraints
 from contractlog.serdes.json_schema.readers_and_writers import CustomJsonWriter, JsonReader, JsonWriter
 from contractlog.serdes.json_schema.schema_preparation import find_title
 from contractlog.serdes.read_planner import BodyReader
+from contractlog.serdes.rules.field_rules import FieldRules
+from contractlog.serdes.rules.inline_rules import Constraints
 from contractlog.serdes.schema_source import to_draft
 from contractlog.serdes.serde_builders import AsyncBuilder, DeserializerBuilder, SerializerBuilder, SyncBuilder
 from contractlog.serdes.serializer import AsyncSerializer, SerializerBase, SyncSerializer, ToDict
@@ -83,6 +89,21 @@ class JsonFormat:
         """Prepare a pair of schemas for reading."""
         return JsonReader(writer, reader_schema, self.validation, decode=self.decode)
 
+    def field_rules(self, parsed: ParsedSchema, metadata: Metadata | None) -> FieldRules:
+        """Return the application of rules to the properties of a schema."""
+        return json_field_rules(parsed, metadata)
+
+    def inline_constraints(self, parsed: ParsedSchema) -> Constraints | None:
+        """Return the inline constraints of a schema, if it has any."""
+        return json_constraints(parsed)
+
+    def checker(self, parsed: ParsedSchema) -> Callable[[Any], None] | None:
+        """Return a function that checks the values that rules have given; None without validation."""
+        if self.validation is None:
+            return None
+        validator = DocumentValidator(parsed, self.validation)
+        return lambda value: validator.require_valid(value, DecodeError)
+
 
 class _JSONSerializerBase(SerializerBase):
     def __init__(  # noqa: PLR0917 -- other clients' order of arguments
@@ -96,7 +117,7 @@ class _JSONSerializerBase(SerializerBase):
         json_encode: JsonEncode | None = None,
         **options: Unpack[JSONSerializerOptions],
     ) -> None:
-        reader = SettingsReader(conf, options, rule_conf=rule_conf, rule_registry=rule_registry)
+        reader = SettingsReader(conf, options, rule_conf, rule_registry)
         json_format = JsonFormat(_read_validation(reader), encode=json_encode)
         settings = SerializerSettings.read(reader)
         reader.reject_unknown()
@@ -117,7 +138,7 @@ class _JSONDeserializerBase(DeserializerBase):
         json_decode: JsonDecode | None = None,
         **options: Unpack[JSONDeserializerOptions],
     ) -> None:
-        reader = SettingsReader(conf, options, rule_conf=rule_conf, rule_registry=rule_registry)
+        reader = SettingsReader(conf, options, rule_conf, rule_registry)
         json_format = JsonFormat(_read_validation(reader), decode=json_decode)
         settings = DeserializerSettings.read(reader)
         reader.reject_unknown()
@@ -141,8 +162,9 @@ class JSONSerializer(_JSONSerializerBase, SyncSerializer):
         schema_registry_client: a ``Registry``, a client of confluent-kafka, or a ``FolderSource``.
         to_dict: converts an object to plain JSON values: ``(object, context) -> dict``.
         conf: dotted keys: those of confluent-kafka's serializer, and those of the keyword arguments.
-        rule_conf: must be None or empty, as this release runs no rules.
-        rule_registry: must be None or empty, too.
+        rule_conf: configuration of rule executors and actions, such as ``dlq.topic``.
+        rule_registry: a ``RuleRegistry``, ours or confluent-kafka's, with further executors and actions; None: the
+            global one.
         json_encode: returns the text of a value, in place of ours; the text is what is validated.
         options: the settings of ``conf`` as keyword arguments, listed in ``JSONSerializerOptions``.
 
@@ -171,8 +193,9 @@ class JSONDeserializer(_JSONDeserializerBase, SyncDeserializer):
         schema_registry_client: a ``Registry``, a client of confluent-kafka, or a ``FolderSource``; None: values are
             validated against ``schema_str`` alone, whatever their ids are.
         conf: dotted keys: those of confluent-kafka's deserializer, and those of the keyword arguments.
-        rule_conf: must be None or empty, as this release runs no rules.
-        rule_registry: must be None or empty, too.
+        rule_conf: configuration of rule executors and actions, such as ``dlq.topic``.
+        rule_registry: a ``RuleRegistry``, ours or confluent-kafka's, with further executors and actions; None: the
+            global one.
         json_decode: returns the value of a text, in place of ours.
         options: the settings of ``conf`` as keyword arguments, listed in ``JSONDeserializerOptions``.
 

@@ -7,7 +7,7 @@ known to be few. Otherwise the violation is found by descending from the root th
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
@@ -128,6 +128,11 @@ class ViolationFinder:
     def resolve_reference(self, at: Subschema) -> Subschema | None:
         """Return the target of a schema's reference."""
         return self._schema_texts.resolve_reference(at)
+
+    @property
+    def texts(self) -> Mapping[str, Any]:
+        """The schema's text and those of its dependencies, by URI."""
+        return self._schema_texts.contents
 
     @property
     def root(self) -> Subschema:

@@ -10,7 +10,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from typing import Any, ClassVar, TypeAlias
 
-from contractlog.serdes.errors import RuleFailed
+from contractlog.serdes.errors import RuleError, RuleFailed
 from contractlog.serdes.rules.context import FieldContext, RuleContext
 
 __all__ = [
@@ -76,7 +76,7 @@ class FieldRuleExecutor(RuleExecutor):
         if any(are_equal_transforms(ctx.rule, other) for other in outer):
             return message
         if ctx.field_transformer is None:
-            return message
+            raise RuleError(f"rules of type {self.type()} cannot be applied here: the message has no schema")
         return ctx.field_transformer(ctx, self.new_transform(ctx), message)
 
 
