@@ -104,8 +104,9 @@ class DeserializerBase(Serde[ReadPlan]):
         if rules is None:
             raise due
         try:
+            data = to_bytes(value)
             decoded = yield from track_original(
-                to_bytes(value), ctx, lambda original: rules.read(due.content, due.start, original)
+                data, data, ctx, lambda original: rules.read(due.content, due.start, original)
             )
         except SerializationError as error:
             raise error.within(**self._facts(plan, ctx)) from error.__cause__

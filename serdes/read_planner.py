@@ -15,7 +15,7 @@ from contractlog.compatibility.errors import InvalidSchema, NotFound, Unreadable
 from contractlog.compatibility.schema import ParsedSchema, RegisteredSchema, SchemaDraft, SchemaType
 from contractlog.contracts.audit.outcomes import Outcome
 from contractlog.serdes.context import Context, MessageField
-from contractlog.serdes.errors import DecodeError, SchemaIdNotFound, SchemaNotUsable, SerializationError
+from contractlog.serdes.errors import DecodeError, RuleNotRun, SchemaIdNotFound, SchemaNotUsable, SerializationError
 from contractlog.serdes.rules.components import RuleComponents
 from contractlog.serdes.rules.field_rules import FieldRules
 from contractlog.serdes.rules.original_record import ORIGINAL_KEYS
@@ -180,7 +180,11 @@ class ReadPlanner:
     ) -> Steps[ReadRules | None]:
         """Return the decoding with rules; None if none have to run."""
         find_decoder = partial(self._find_decoder, written.parsed)
-        rules = yield from plan_read_rules(written, read_as, self._components, self._format, find_decoder)
+        try:
+            rules = yield from plan_read_rules(written, read_as, self._components, self._format, find_decoder)
+        except RuleNotRun as error:
+            schema_id = 0 if written.registered is None else int(written.registered.schema_id)
+            raise error.within(schema_id=schema_id or None) from error.__cause__
         if rules is None and context is not None and context.field == MessageField.KEY and ORIGINAL_KEYS.enabled:
             return ReadRules(find_decoder(None if read_as is None else read_as.parsed))
         return rules

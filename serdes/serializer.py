@@ -74,7 +74,9 @@ class SerializerBase(Serde[WritePlan]):
         if rules is None:
             raise due
         try:
-            body = yield from track_original(value, ctx, lambda original: rules.write(due.content, original))
+            body = yield from track_original(
+                value, due.content, ctx, lambda original: rules.write(due.content, original)
+            )
             return plan.prefix + body if self._writes_prefix else self._add_id(body, ctx, plan)
         except SerializationError as error:
             raise error.within(**plan.facts(ctx)) from error.__cause__

@@ -103,5 +103,7 @@ class RuleComponents:
         bind_client = getattr(component, "bind_client", None)
         if bind_client is not None:
             bind_client(self._client)
-        describe = getattr(self._client, "config", None)
-        component.configure(describe() if callable(describe) else {}, dict(self._settings.conf))
+        has_conf = hasattr(self._client, "get_schema") and hasattr(
+            self._client, "config"
+        )  # a client of confluent-kafka
+        component.configure(self._client.config() if has_conf else {}, dict(self._settings.conf))

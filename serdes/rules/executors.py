@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
-from typing import Any, ClassVar, TypeAlias
+from typing import Any, TypeAlias
 
 from contractlog.serdes.errors import RuleError, RuleFailed
 from contractlog.serdes.rules.context import FieldContext, RuleContext
@@ -35,7 +35,7 @@ class RuleBase(ABC):
     registry client that the serializer was given.
     """
 
-    may_block: ClassVar[bool] = False  #: true if calls may wait for I/O: asynchronous serializers run them in a thread
+    may_block: bool = False  #: true if calls may wait for I/O: asynchronous serializers run them in a thread
 
     def configure(self, client_conf: Mapping[str, Any], rule_conf: Mapping[str, Any]) -> None:  # noqa: B027 -- optional
         """Receive the configuration of the registry client and that of rules, once for each serializer."""

@@ -7,7 +7,7 @@ if actions are used in this process; the value's serializer takes it from there.
 from __future__ import annotations
 
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from contractlog.serdes.context import Context, MessageField
@@ -54,3 +54,8 @@ class OriginalRecord:
         if context is not None and context.field == MessageField.KEY:
             return cls(context, content, None)
         return cls(context, ORIGINAL_KEYS.get(context), content)
+
+    def with_content(self, content: Any) -> OriginalRecord:
+        """Return the record with another key, or another value if it is one of a value."""
+        is_key = self.context is not None and self.context.field == MessageField.KEY
+        return replace(self, key=content) if is_key else replace(self, value=content)

@@ -58,6 +58,8 @@ class WriteRules:
         for rules in self.before_encoding:
             value = yield from rules.run(value, original)
         body = self.encode_body(value, b"")
+        if self.after_encoding:
+            original = original.with_content(body)
         for rules in self.after_encoding:
             body = require_bytes((yield from rules.run(body, original)))
         return body
@@ -107,12 +109,21 @@ def require_bytes(payload: Any) -> bytes:
     return bytes(payload)
 
 
-def track_original(content: Any, context: Context | None, make: Callable[[OriginalRecord], Work[Any]]) -> Work[Any]:
-    """Do the work for a key or value; a key is passed on to the serializer of the value."""
+def track_original(
+    given: Any, content: Any, context: Context | None, make: Callable[[OriginalRecord], Work[Any]]
+) -> Work[Any]:
+    """Do the work for a key or value; a key is passed on to the serializer of the value.
+
+    Args:
+        given: the key or value as the caller gave it.
+        content: the same as rules get it.
+        context: the context of the record.
+        make: makes the work.
+    """
     try:
         return (yield from make(OriginalRecord.of(content, context)))
     finally:
         if context is not None and context.field == MessageField.KEY:
-            ORIGINAL_KEYS.set(context, content)
+            ORIGINAL_KEYS.set(context, given)
         else:
             ORIGINAL_KEYS.clear()

@@ -9,16 +9,14 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from contractlog.clients.cache import TtlCache
-from contractlog.compatibility.data_contract import Rule, RuleSet
 from contractlog.compatibility.errors import InvalidSchema, SubjectNotFound
 from contractlog.compatibility.schema import SchemaDraft, SchemaType
 from contractlog.contracts.audit.outcomes import Outcome
 from contractlog.serdes import MessageField, SerializationContext
 from contractlog.serdes.avro import AvroDeserializer, AvroSerializer
-from contractlog.serdes.errors import DecodeError, EncodeError, RuleNotRun, SerializationError
+from contractlog.serdes.errors import DecodeError, EncodeError, SerializationError
 from contractlog.serdes.json_schema import JSONDeserializer, JSONSerializer
 from contractlog.serdes.subject_names import record_subject_name, topic_record_subject_name
-from contractlog.serdes.unsupported_rules import reject_migrations, reject_rules
 from contractlog.serdes.wire import decode_frame, encode_frame
 
 if TYPE_CHECKING:
@@ -200,53 +198,6 @@ def test_an_unknown_id_is_asked_for_again_after_a_while(registry: Registry) -> N
     registry.register("orders-value", SchemaDraft(ORDER))
     now[0] = 11.0
     assert deserializer(encode_frame(1, b"\x02"), VALUE) == {"n": 1}  # type: ignore[arg-type]
-
-
-def rules(*given: Rule, **facts: Any) -> RuleSet:
-    return RuleSet(domain_rules=given, **facts)
-
-
-def test_a_rule_is_never_passed_over(registry: Registry) -> None:
-    rule = Rule("check_n", kind="CONDITION", type="CEL", mode="WRITEREAD", expr="message.n > 0")
-    draft = SchemaDraft(ORDER, rule_set=rules(rule))
-    registered = registry.register("orders-value", draft)
-    with pytest.raises(RuleNotRun, match="check_n"):
-        AvroSerializer(registry, draft)({"n": 1}, VALUE)
-    with pytest.raises(RuleNotRun, match="check_n"):
-        AvroDeserializer(registry)(encode_frame(registered.schema_id, b"\x02"), VALUE)
-
-
-@pytest.mark.parametrize(
-    ("rule_set", "way", "runs"),
-    [
-        (rules(Rule("a", mode="WRITE")), "WRITE", True),
-        (rules(Rule("a", mode="WRITE")), "READ", False),
-        (rules(Rule("a", mode="READ")), "READ", True),
-        (rules(Rule("a", disabled=True)), "WRITE", False),
-        (rules(Rule("a"), enable_at="SERVER"), "WRITE", False),
-        (rules(Rule("a"), enable_at="CLIENT"), "WRITE", True),
-        (RuleSet(encoding_rules=(Rule("a"),)), "READ", True),
-        (RuleSet(migration_rules=(Rule("a", mode="UPGRADE"),)), "READ", False),
-    ],
-)
-def test_rules_are_due_by_mode(registry: Registry, rule_set: RuleSet, way: Any, runs: bool) -> None:  # noqa: FBT001
-    from dataclasses import replace
-
-    schema = replace(registry.register("s", SchemaDraft('"int"')), rule_set=rule_set)
-    if runs:
-        with pytest.raises(RuleNotRun):
-            reject_rules(schema, way)
-    else:
-        reject_rules(schema, way)
-
-
-def test_migrations_are_due_when_another_version_is_wanted(registry: Registry) -> None:
-    from dataclasses import replace
-
-    migration = RuleSet(migration_rules=(Rule("up", mode="UPGRADE"),))
-    schema = replace(registry.register("s", SchemaDraft('"int"')), rule_set=migration)
-    with pytest.raises(RuleNotRun, match="up"):
-        reject_migrations(schema, "up")
 
 
 def test_the_two_formats_do_not_read_each_other(registry: Registry) -> None:

@@ -32,7 +32,6 @@ OURS: list[tuple[Any, Any, set[str]]] = [
     (JSONSerializer, JSONSerializerOptions, {"latest.cache.ttl.sec", "validate.formats", "validate.words"}),
     (JSONDeserializer, JSONDeserializerOptions, {"latest.cache.ttl.sec", "validate.formats", "validate.words"}),
 ]
-RULES = {"validation.rules.execution", "validation.rules.fail.fast", "validation.rules.executor"}
 
 
 def theirs(kind: Any) -> Any:
@@ -50,7 +49,7 @@ def made(kind: Any, registry: Registry, conf: dict[str, Any] | None = None, **op
 @pytest.mark.parametrize(("kind", "options", "further"), OURS)
 def test_keywords_are_the_keys_of_the_reference_and_a_few(kind: Any, options: Any, further: set[str]) -> None:
     keys = {name.replace("_", ".") for name in get_type_hints(options)}
-    assert keys == set(theirs(kind)._default_conf) - RULES | further
+    assert keys == set(theirs(kind)._default_conf) | further
 
 
 @pytest.mark.parametrize(("kind", "options", "further"), OURS)
@@ -58,7 +57,6 @@ def test_every_default_of_the_reference_is_taken(
     registry: Registry, kind: Any, options: Any, further: set[str]
 ) -> None:
     conf = dict(theirs(kind)._default_conf)
-    assert RULES & set(conf) in (RULES, set())
     made(kind, registry, conf)
     for key, value in conf.items():
         made(kind, registry, {key: value})
@@ -103,8 +101,8 @@ def test_arguments_stand_in_the_order_of_the_reference(pair: tuple[Any, Any]) ->
         ({"schema.id.serializer": "header"}, "schema.id.serializer"),
         ({"use.deprecated.format": True}, "use.deprecated.format"),
         ({"skip.known.types": True}, "Protobuf"),
-        ({"validation.rules.execution": "BEFORE_DOMAIN_RULES"}, "runs no rules"),
-        ({"validation.rules.executor": object()}, "runs no rules"),
+        ({"validation.rules.execution": "LATER"}, "AFTER_DOMAIN_RULES"),
+        ({"validation.rules.executor": object()}, "method execute"),
         ({"validation.rules.fail.fast": 1}, "fail.fast"),
     ],
 )
@@ -116,8 +114,8 @@ def test_unknown_settings_are_rejected_immediately(registry: Registry, kind: Any
 
 @pytest.mark.parametrize("name", ["rule_conf", "rule_registry"])
 @pytest.mark.parametrize("kind", [AvroSerializer, AvroDeserializer, JSONSerializer, JSONDeserializer])
-def test_rules_are_refused(registry: Registry, kind: Any, name: str) -> None:
-    with pytest.raises(ValueError, match=f"{name} has to be empty: this release runs no rules"):
+def test_arguments_of_rules_are_checked(registry: Registry, kind: Any, name: str) -> None:
+    with pytest.raises(ValueError, match=f"{name} must be a"):
         made(kind, registry, **{name: object()})
 
 
@@ -172,7 +170,7 @@ def test_a_registry_is_asked_for(client: Any) -> None:
 @pytest.mark.parametrize("kind", [kind for kind, _, _ in OURS])
 @pytest.mark.parametrize("key", ["rule.executors.encrypt.class", "rule.service.loader.enable", "dlq.topic"])
 def test_keys_of_rules_are_refused_with_the_reason(registry: Registry, kind: Any, key: str) -> None:
-    with pytest.raises(ValueError, match=rf"{key} is a setting of rules: this release runs no rules"):
+    with pytest.raises(ValueError, match=rf"{key} is a setting of rules: pass it in rule_conf"):
         made(kind, registry, {key: "x"})
 
 

@@ -1,4 +1,4 @@
-"""Serializers raise if a rule would have to run, and only then."""
+"""Rules have to run by mode, direction and place; those that cannot be executed stop the serializer."""
 
 from __future__ import annotations
 
@@ -13,7 +13,9 @@ from contractlog.serdes import SerializationContext
 from contractlog.serdes.avro import AvroDeserializer, AvroSerializer
 from contractlog.serdes.errors import RuleNotRun
 from contractlog.serdes.json_schema import JSONDeserializer, JSONSerializer
-from contractlog.serdes.unsupported_rules import reject_migrations, reject_rules
+from contractlog.serdes.rules import RuleOverride, RuleRegistry
+from contractlog.serdes.rules.components import RuleComponents, RuleSettings
+from contractlog.serdes.rules.due_rules import has_due_rules
 
 from support.recording_source import RecordingSource
 
@@ -22,11 +24,12 @@ if TYPE_CHECKING:
 
 ORDER = '{"type": "record", "name": "Order", "fields": [{"name": "n", "type": "int"}]}'
 VALUE = SerializationContext("orders")
+COMPONENTS = RuleComponents(None, RuleSettings())
 NEWEST = {"use.latest.version": True}
 
 
 def rule(mode: str, *, disabled: bool = False, name: str = "guard") -> Rule:
-    return Rule(name, kind="CONDITION", type="CEL", mode=mode, expr="true", disabled=disabled)
+    return Rule(name, kind="CONDITION", type="UNKNOWN", mode=mode, disabled=disabled)
 
 
 def order(number: int, rule_set: RuleSet | None = None) -> SchemaDraft:
@@ -35,25 +38,20 @@ def order(number: int, rule_set: RuleSet | None = None) -> SchemaDraft:
 
 
 @pytest.mark.parametrize("mode", ["WRITE", "READ", "WRITEREAD"])
-@pytest.mark.parametrize("kind", ["domain_rules", "encoding_rules"])
+@pytest.mark.parametrize("phase", ["domain", "encoding"])
 @pytest.mark.parametrize("enable_at", [None, "ALL", "CLIENT", "SERVER", "GATEWAY", "NONE"])
 @pytest.mark.parametrize("disabled", [False, True])
 def test_rules_are_due_by_direction_and_place(
-    registry: Registry,
     mode: str,
-    kind: str,
+    phase: Any,
     enable_at: str | None,
     disabled: bool,  # noqa: FBT001
 ) -> None:
-    kinds: dict[str, Any] = {kind: (rule(mode, disabled=disabled),)}
-    draft = SchemaDraft(ORDER, rule_set=RuleSet(**kinds, enable_at=enable_at))
+    kinds: dict[str, Any] = {f"{phase}_rules": (rule(mode, disabled=disabled),)}
+    rule_set = RuleSet(**kinds, enable_at=enable_at)
     applies = not disabled and enable_at in {None, "ALL", "CLIENT"}
     for way, due in (("WRITE", mode != "READ"), ("READ", mode != "WRITE")):
-        if applies and due:
-            with pytest.raises(RuleNotRun, match="guard"):
-                reject_rules(draft, way)  # type: ignore[arg-type]
-        else:
-            reject_rules(draft, way)  # type: ignore[arg-type]
+        assert has_due_rules(rule_set, phase, way, COMPONENTS) is (applies and due)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("way", ["call", "prepare"])
@@ -61,7 +59,7 @@ def test_serializers_raise_before_they_write(registry: Registry, way: str) -> No
     draft = SchemaDraft(ORDER, rule_set=RuleSet(domain_rules=(rule("WRITE"),)))
     serializer = AvroSerializer(registry, draft)
     for _ in range(2):
-        with pytest.raises(RuleNotRun, match=r"guard \(CEL\).*writing") as caught:
+        with pytest.raises(RuleNotRun, match=r"guard \(UNKNOWN\).*writing.*no executor") as caught:
             serializer({"n": 1}, VALUE) if way == "call" else serializer.prepare("orders")
         assert (caught.value.rule, caught.value.topic, caught.value.subject) == ("guard", "orders", "orders-value")
 
@@ -72,7 +70,7 @@ def test_deserializers_raise_before_they_read(registry: Registry, way: str) -> N
     written = JSONSerializer(draft, registry)({"n": 1}, VALUE)
     deserializer = JSONDeserializer(None, schema_registry_client=registry)
     for _ in range(2):
-        with pytest.raises(RuleNotRun, match=r"guard \(CEL\).*reading") as caught:
+        with pytest.raises(RuleNotRun, match=r"guard \(UNKNOWN\).*reading.*no executor") as caught:
             deserializer(written, VALUE) if way == "call" else deserializer.prepare("orders")
         assert (caught.value.schema_id, caught.value.topic) == (1, "orders")
 
@@ -128,7 +126,7 @@ def test_the_way_to_the_newest_is_looked_up_once(registry: Registry) -> None:
         "associations_by_resource_name",
         "lookup",
         "schema_by_id",
-        *["version"] * 3,
+        *["version"] * 2,
     ]
 
 
@@ -145,17 +143,34 @@ def test_migrations_downward_are_due_when_the_newest_with_metadata_is_older(regi
         deserializer(b"\0" + schema_id.to_bytes(4) + b"\2\2", VALUE)
 
 
-def test_migrations_are_due_by_direction(registry: Registry) -> None:
-    for mode, due in (("UPGRADE", "up"), ("DOWNGRADE", "down"), ("UPDOWN", "both")):
-        schema = registry.register(mode, SchemaDraft(ORDER, rule_set=RuleSet(migration_rules=(rule(mode),))))
-        reject_rules(schema, "WRITE")
-        reject_rules(schema, "READ")
-        for direction in ("up", "down"):
-            if due in {direction, "both"}:
-                with pytest.raises(RuleNotRun):
-                    reject_migrations(schema, direction)  # type: ignore[arg-type]
-            else:
-                reject_migrations(schema, direction)  # type: ignore[arg-type]
+@pytest.mark.parametrize("mode", ["UPGRADE", "DOWNGRADE", "UPDOWN"])
+def test_migrations_are_due_by_direction(mode: str) -> None:
+    rule_set = RuleSet(migration_rules=(rule(mode),))
+    assert has_due_rules(rule_set, "migration", "UPGRADE", COMPONENTS) is (mode != "DOWNGRADE")
+    assert has_due_rules(rule_set, "migration", "DOWNGRADE", COMPONENTS) is (mode != "UPGRADE")
+    assert not has_due_rules(rule_set, "domain", "WRITE", COMPONENTS)
+
+
+def test_an_override_decides_about_all_rules_of_its_type() -> None:
+    registry = RuleRegistry()
+    components = RuleComponents(None, RuleSettings(registry=registry))
+    enabled, elsewhere = (
+        RuleSet(domain_rules=(rule("WRITE"),)),
+        RuleSet(domain_rules=(rule("WRITE"),), enable_at="SERVER"),
+    )
+    registry.register_override(RuleOverride("UNKNOWN", disabled=True))
+    assert not has_due_rules(enabled, "domain", "WRITE", components)
+    registry.register_override(RuleOverride("UNKNOWN", disabled=False))
+    assert has_due_rules(elsewhere, "domain", "WRITE", components)
+    registry.register_override(RuleOverride("OTHER", disabled=True))
+    assert has_due_rules(elsewhere, "domain", "WRITE", components)
+
+
+@pytest.mark.parametrize("members", [{"mode": "LATER"}, {"kind": "WISH"}])
+def test_unknown_modes_and_kinds_are_not_passed_over(members: dict[str, str]) -> None:
+    rule_set = RuleSet(domain_rules=(replace(rule("WRITE"), **members),))  # type: ignore[arg-type]
+    with pytest.raises(RuleNotRun, match="guard"):
+        has_due_rules(rule_set, "domain", "READ", COMPONENTS)
 
 
 def test_a_record_of_another_subject_has_no_way_to_the_newest(registry: Registry) -> None:
@@ -172,6 +187,5 @@ def test_a_record_of_another_subject_has_no_way_to_the_newest(registry: Registry
 def test_only_true_disables_a_rule(disabled: object) -> None:
     body = {"name": "encrypt", "kind": "TRANSFORM", "type": "ENCRYPT", "mode": "WRITE", "disabled": disabled}
     rules = RuleSet.from_body({"encodingRules": [body]})
-    with pytest.raises(RuleNotRun, match="encrypt"):
-        reject_rules(SchemaDraft(ORDER, rule_set=rules), "WRITE")
+    assert has_due_rules(rules, "encoding", "WRITE", COMPONENTS)
     assert Rule.from_body(body | {"disabled": True}).disabled
