@@ -63,7 +63,7 @@ class UnionBranches:
         self._codec = codec
 
     def find_branch(self, value: Any) -> tuple[int | None, Any]:
-        """Return the position of a value's branch, None if it fits none; and the value without the branch's name."""
+        """Return the position of a value's branch, if any, and the value without the branch's name."""
         named = self._codec.find_named_branch(value)
         if named is not None:
             return named, value[1]

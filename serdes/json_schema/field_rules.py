@@ -1,4 +1,4 @@
-"""Application of rules to the properties of JSON values, which are named by their path, as in ``$.order.id``.
+"""Application of rules to the properties of JSON values, whose names are paths, as in ``$.order.id``.
 
 The walk follows ``properties``, ``items``, ``$ref`` and the alternatives that a value matches. It copies the objects
 that it changes, so that a caller's value stays as it is.

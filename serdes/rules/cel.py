@@ -44,11 +44,10 @@ class _CompiledRules:
         except RuleExpressionError as error:
             raise RuleError(f"its expression is not valid: {error}") from error
 
-    def find(self, ctx: RuleContext) -> CompiledRule:
+    def find(self, ctx: RuleContext, parsed: ParsedSchema | None) -> CompiledRule:
         """Return the rule of a context, which is compiled when it first runs."""
         entry = self._compiled.get(id(ctx.rule))
         if entry is None or entry[0] is not ctx.rule:
-            parsed = getattr(ctx, "parsed_target", None)  # contexts of confluent-kafka have none
             compiled = self.compile(Rule.from_body(ctx.rule.to_dict()), parsed)
             entry = self._compiled.put(id(ctx.rule), (ctx.rule, compiled))
         return entry[1]
@@ -74,7 +73,7 @@ class CelExecutor(RuleExecutor):
 
     def transform(self, ctx: RuleContext, message: Any) -> Any:
         """Return the new message; for a condition, whether it is satisfied."""
-        compiled = self._rules.find(ctx)
+        compiled = self._rules.find(ctx, getattr(ctx, "parsed_target", None))  # confluent-kafka's contexts have none
         variables = {"message": message}
         if not compiled.passes_guard(variables):
             return True if ctx.rule.kind == "CONDITION" else message
@@ -82,7 +81,10 @@ class CelExecutor(RuleExecutor):
 
 
 class CelFieldExecutor(FieldRuleExecutor):
-    """Runs rules of type CEL_FIELD, whose expressions are about a field of a primitive type."""
+    """Runs rules of type CEL_FIELD, whose expressions are about a field of a primitive type.
+
+    Their variables have no type before they run: ``message`` is the record that has the field, which may be any.
+    """
 
     def __init__(self) -> None:
         self._rules = _CompiledRules()
@@ -91,13 +93,13 @@ class CelFieldExecutor(FieldRuleExecutor):
         """Return ``CEL_FIELD``."""
         return "CEL_FIELD"
 
-    def prepare_rule(self, rule: Rule, parsed: ParsedSchema | None) -> None:
+    def prepare_rule(self, rule: Rule, parsed: ParsedSchema | None) -> None:  # noqa: ARG002 -- the interface's
         """Check that a rule can be run; see ``CelExecutor``."""
-        self._rules.compile(rule, parsed)
+        self._rules.compile(rule, None)
 
     def new_transform(self, ctx: RuleContext) -> FieldTransform:
         """Return the function that evaluates the rule for a field."""
-        compiled = self._rules.find(ctx)
+        compiled = self._rules.find(ctx, None)
         is_condition = ctx.rule.kind == "CONDITION"
         makers = [(name, _FIELD_VARIABLES[name]) for name in _FIELD_VARIABLES if name in compiled.variables]
         uses_value = "value" in compiled.variables

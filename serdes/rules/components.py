@@ -44,6 +44,8 @@ class RuleComponents:
                 self._configure(component)
             if registry.get_actions():
                 ORIGINAL_KEYS.enabled = True
+        if any(str(key).startswith("dlq.") for key in settings.conf):
+            ORIGINAL_KEYS.enabled = True
 
     def find_executor(self, rule_type: str) -> Any | None:
         """Return the executor of a type of rule; None if there is none."""

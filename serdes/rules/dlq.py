@@ -1,4 +1,4 @@
-"""Action DLQ: a record that a rule rejects is sent to a dead letter queue, a topic, before the error is raised."""
+"""Action DLQ: a record that a rule rejects is sent to a topic, the dead letter queue."""
 
 from __future__ import annotations
 

@@ -70,7 +70,7 @@ def has_due_rules(
 
 
 def name_actions(rule: Rule, direction: RuleDirection, components: RuleComponents) -> tuple[str | None, str | None]:
-    """Return the names of the actions after success and after failure in a direction; None for the default."""
+    """Return the names of the actions after success and after failure; None for the default."""
     override: Any = components.find_override(rule.type)
     on_success = rule.on_success if override is None or override.on_success is None else override.on_success
     on_failure = rule.on_failure if override is None or override.on_failure is None else override.on_failure

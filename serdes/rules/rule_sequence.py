@@ -16,7 +16,7 @@ from contractlog.serdes.rules.components import RuleComponents
 from contractlog.serdes.rules.context import RuleContext
 from contractlog.serdes.rules.due_rules import RuleDirection, RulePhaseName, is_due, list_phase_rules, name_actions
 from contractlog.serdes.rules.field_rules import FieldRules
-from contractlog.serdes.rules.original_record import OriginalRecord
+from contractlog.serdes.rules.original_record import ORIGINAL_KEYS, OriginalRecord
 from contractlog.serdes.rules.work import Work, call
 
 __all__ = ["RULE_NAME_HEADER", "RuleSequence", "to_confluent_schema"]
@@ -179,6 +179,8 @@ class RuleSequence:
                 prepare(stored, self._parsed)
         except (RuleError, ImportError) as error:
             raise _not_run(stored, direction, str(error)) from error
+        if {on_success, on_failure} - {None, "NONE", "ERROR"}:
+            ORIGINAL_KEYS.enabled = True
         return _DueRule(
             rule,
             index,

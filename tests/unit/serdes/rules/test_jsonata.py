@@ -1,0 +1,70 @@
+"""Rules of type JSONATA run in bounded time, and fail closed without their library."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from contractlog.compatibility.data_contract import Rule, RuleSet
+from contractlog.compatibility.schema import SchemaDraft, SchemaType
+from contractlog.serdes import SerializationContext
+from contractlog.serdes.errors import RuleFailed, RuleNotRun
+from contractlog.serdes.json_schema import JSONDeserializer, JSONSerializer
+from contractlog.serdes.rules import RuleRegistry
+from contractlog.serdes.rules.jsonata import JsonataExecutor
+
+if TYPE_CHECKING:
+    from contractlog.clients import Registry
+
+VALUE = SerializationContext("orders")
+
+
+def draft(expr: str, **facts: Any) -> SchemaDraft:
+    rule = Rule("change", type="JSONATA", mode="WRITE", expr=expr, **facts)
+    return SchemaDraft("{}", SchemaType.JSON, rule_set=RuleSet(domain_rules=(rule,)))
+
+
+def test_messages_are_replaced_by_the_result(registry: Registry) -> None:
+    write = JSONSerializer(draft("$merge([$sift($, function($v, $k) {$k != 'a'}), {'b': a, 'c': [1, 2]}])"), registry)
+    record = write({"a": 1, "d": 2}, VALUE)
+    read = JSONDeserializer(None, schema_registry_client=registry)(record, VALUE)
+    assert read == {"d": 2, "b": 1, "c": [1, 2]}
+
+
+def test_conditions_take_the_boolean_of_the_result(registry: Registry) -> None:
+    write = JSONSerializer(draft("a > 0", kind="CONDITION"), registry)
+    assert write({"a": 1}, VALUE)
+    for value in ({"a": 0}, {}):
+        with pytest.raises(RuleFailed, match="change"):
+            write(value, VALUE)
+
+
+@pytest.mark.parametrize(
+    "expr", ["($f := function($n) {$f($n + 1)}; $f(0))", "($f := function($n) {1 + $f($n)}; $f(0))"]
+)
+def test_endless_expressions_are_stopped(registry: Registry, expr: str) -> None:
+    rules = RuleRegistry()
+    rules.register_executor(JsonataExecutor(timeout_ms=200))
+    with pytest.raises(RuleFailed, match="change"):
+        JSONSerializer(draft(expr), registry, rule_registry=rules)({}, VALUE)
+
+
+def test_patterns_are_matched_in_linear_time(registry: Registry) -> None:
+    write = JSONSerializer(draft("$contains(a, /^(a+)+$/)", kind="CONDITION"), registry)
+    assert write({"a": "a" * 50}, VALUE)
+    with pytest.raises(RuleFailed):
+        write({"a": "a" * 50 + "b"}, VALUE)
+
+
+def test_invalid_expressions_fail_closed(registry: Registry) -> None:
+    with pytest.raises(RuleNotRun, match=r"change.*expression is not valid"):
+        JSONSerializer(draft("$merge(", on_failure="NONE"), registry)({}, VALUE)
+
+
+@pytest.mark.parametrize("library", ["jsonata", "re2"])
+def test_a_missing_library_fails_closed(registry: Registry, monkeypatch: pytest.MonkeyPatch, library: str) -> None:
+    monkeypatch.setitem(sys.modules, library, None)
+    with pytest.raises(RuleNotRun, match=r"pip install 'contractlog\[rules\]'"):
+        JSONSerializer(draft("$", on_failure="NONE"), registry)({}, VALUE)
