@@ -129,7 +129,6 @@ class InlineRules:
             lines = "".join(f"\n  - {violation}" for violation in violations)
             raise RuleFailed(
                 reason=f"Validation rule failed ({count} violation{'' if count == 1 else 's'}):{lines}",
-                where=violations[0].field_path,
                 rule=violations[0].rule.name,
                 mode="WRITE",
                 violations=tuple(map(str, violations)),

@@ -1,4 +1,4 @@
-"""Rules of a registry are never skipped, even with cached or old responses."""
+"""Rules of a registry that cannot be executed stop serializers, even with cached or old responses."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.integration
 
-ENCRYPT = RuleSet(encoding_rules=(Rule("encrypt", kind="TRANSFORM", type="ENCRYPT", mode="WRITEREAD"),))
-UPGRADE = RuleSet(migration_rules=(Rule("rename", kind="TRANSFORM", type="JSONATA", mode="UPGRADE", expr="$"),))
+ENCRYPT = RuleSet(encoding_rules=(Rule("encrypt", kind="TRANSFORM", type="SEAL", mode="WRITEREAD"),))
+UPGRADE = RuleSet(migration_rules=(Rule("rename", kind="TRANSFORM", type="SEAL", mode="UPGRADE", expr="$"),))
 AVRO = '{"type": "record", "name": "Order", "fields": [{"name": "n", "type": "int"}]}'
 JSON = json.dumps({"title": "Order", "type": "object", "properties": {"n": {"type": "integer"}}})
 FORMATS = {
