@@ -138,7 +138,7 @@ class InlineRules:
 
 
 def read_validation_rules(element: Mapping[str, Any]) -> list[ValidationRule]:
-    """Return the inline constraints of an element of a schema; malformed ones are ignored, as in the reference."""
+    """Return the inline constraints of an element; malformed ones are ignored, as in the reference."""
     entries = element.get(_KEYWORD)
     if not isinstance(entries, list):
         return []

@@ -23,7 +23,7 @@ _MAX_VERSIONS: Final = 10_000  #: versions between two that are fetched
 def plan_migrations(
     written: RegisteredSchema, read: RegisteredSchema, subject: str, components: RuleComponents
 ) -> Steps[list[RuleSequence]]:
-    """Return the rules that lead from one version of a subject to another, step by step; none if there are none.
+    """Return the rules that lead from one version of a subject to another, step by step.
 
     Upward, the rules of each later version run, and downward, those of each earlier version that is left behind.
     Versions that no longer exist are passed over.

@@ -1,4 +1,4 @@
-"""The record as the serializer was given it, for actions such as DLQ; the key is passed on to the value's serializer.
+"""The record as the serializer was given it, for actions such as DLQ.
 
 A key's serializer runs before that of the value, in the same thread or task. It leaves the key in a context variable
 if actions are used in this process; the value's serializer takes it from there. Without rules, none is involved.

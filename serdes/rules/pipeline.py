@@ -1,4 +1,4 @@
-"""Serialization and deserialization of the records of a schema with rules, in the order of the reference.
+"""Serialization and deserialization of the records of a schema with rules.
 
 Writing: inline constraints, domain rules, inline constraints, encoding, encoding rules. Reading: encoding rules in
 reverse, decoding, migrations, domain rules in reverse. Plans of schemas without rules have none of this.
@@ -27,7 +27,7 @@ class MessageRules(Protocol):
 
 
 class RulesDue(Exception):
-    """The schema has rules, so that a record takes the longer way; raised in place of encoding and decoding."""
+    """The schema has rules: raised in place of encoding and decoding, so that a record takes the longer way."""
 
     plan: Any  #: the plan that has the rules
 

@@ -209,7 +209,7 @@ def _not_run(rule: StoredRule, direction: RuleDirection, why: str) -> RuleNotRun
 
 
 def _is_replayed(original: OriginalRecord, rule: Rule) -> bool:
-    """Return true if the record comes from the dead letter queue of this rule, where it has failed already."""
+    """Return true if the record comes from the dead letter queue of this rule."""
     if not getattr(original.context, "headers", None):
         return False
     name = header(original.context, RULE_NAME_HEADER)

@@ -1,4 +1,4 @@
-"""The same rules and records run through confluent-kafka's serializers and ours, with equal transcripts."""
+"""Rules give the same transcripts in confluent-kafka's serializers and in ours."""
 
 from __future__ import annotations
 

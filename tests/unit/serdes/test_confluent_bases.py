@@ -20,6 +20,9 @@ from contractlog.serdes.errors import (
     DecodeError,
     EncodeError,
     ReaderMismatch,
+    RuleConditionError,
+    RuleError,
+    RuleFailed,
     RuleNotRun,
     SchemaIdNotFound,
     SerializationError,
@@ -54,7 +57,8 @@ def caught_as(theirs: type[Exception], error: Exception) -> Exception | None:
 
 
 @pytest.mark.parametrize(
-    "kind", [EncodeError, DecodeError, BadFrame, ReaderMismatch, RuleNotRun, ContextMissing, SchemaIdNotFound]
+    "kind",
+    [EncodeError, DecodeError, BadFrame, ReaderMismatch, RuleNotRun, RuleFailed, ContextMissing, SchemaIdNotFound],
 )
 def test_every_error_of_serializers_is_one_of_theirs(kind: type[SerializationError]) -> None:
     from confluent_kafka import KafkaException
@@ -66,6 +70,17 @@ def test_every_error_of_serializers_is_one_of_theirs(kind: type[SerializationErr
     again = pickle.loads(pickle.dumps(error))  # noqa: S301 -- our own bytes
     assert (type(again), str(again), again.facts) == (kind, str(error), error.facts)
     assert (error.topic, str(error).endswith("a: it is broken (topic orders)")) == ("orders", True)
+
+
+@pytest.mark.parametrize("kind", [RuleError, RuleConditionError])
+def test_failures_of_rules_are_theirs(kind: type[RuleError]) -> None:
+    from confluent_kafka.schema_registry import serde
+
+    error = kind("n is small")
+    assert caught_as(getattr(serde, kind.__name__), error) is error
+    assert caught_as(serde.RuleError, error) is error
+    again = pickle.loads(pickle.dumps(error))  # noqa: S301 -- our own bytes
+    assert (type(again), str(again)) == (kind, "n is small")
 
 
 @pytest.mark.parametrize("error", [SubjectNotFound(subject="s"), IncompatibleSchema(subject="s", details="d")])
