@@ -27,7 +27,7 @@ class MessageRules(Protocol):
 
 
 class RulesDue(Exception):
-    """The schema has rules: raised in place of encoding and decoding, so that a record takes the longer way."""
+    """The schema has rules: raised by ``encode`` and ``decode``, so that a record takes the longer way."""
 
     plan: Any  #: the plan that has the rules
 
