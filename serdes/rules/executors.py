@@ -49,7 +49,11 @@ class RuleBase(ABC):
 
 
 class RuleExecutor(RuleBase):
-    """Runs the rules of one type."""
+    """Runs the rules of one type.
+
+    May have a method ``prepare_rule(rule, parsed)``, which is called before the first record, with each stored rule and
+    its parsed schema (None in migrations). If it raises ``RuleError``, the serializer raises ``RuleNotRun``.
+    """
 
     @abstractmethod
     def transform(self, ctx: RuleContext, message: Any) -> Any:

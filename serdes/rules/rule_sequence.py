@@ -72,15 +72,18 @@ class RuleSequence:
         self._components = components
         self._subject = subject
         self._mode = RuleMode(direction)
-        self._source = None if source is None else to_confluent_schema(source)
-        self._target = to_confluent_schema(owner if target is None else target)
+        rule_set = owner.rule_set
+        stored = () if rule_set is None else list_phase_rules(rule_set, phase, direction)
+        try:
+            self._rules = [_to_confluent_rule(rule) for rule in stored]
+            self._source = None if source is None else to_confluent_schema(source)
+            self._target = to_confluent_schema(owner if target is None else target)
+        except ValueError as error:
+            raise RuleNotRun(reason=f"a rule of the schema has an unknown mode or kind: {error}") from None
         self._parsed = parsed
         self._fields = fields
         self._path_tags: dict[str, frozenset[str]] = {}
-        rule_set = owner.rule_set
-        stored = () if rule_set is None else list_phase_rules(rule_set, phase, direction)
         self._enabled_env = None if rule_set is None else rule_set.enable_at
-        self._rules = [_to_confluent_rule(rule) for rule in stored]
         self._due = [
             self._prepare(stored_rule, rule, index, direction)
             for index, (stored_rule, rule) in enumerate(zip(stored, self._rules, strict=True))

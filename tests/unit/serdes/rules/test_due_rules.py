@@ -151,6 +151,18 @@ def test_migrations_are_due_by_direction(mode: str) -> None:
     assert not has_due_rules(rule_set, "domain", "WRITE", COMPONENTS)
 
 
+def test_a_disabled_rule_of_an_unknown_kind_is_not_passed_over_silently(registry: Registry) -> None:
+    registered = registry.register("orders-value", SchemaDraft(ORDER, rule_set=RuleSet(domain_rules=(rule("WRITE"),))))
+    unknown = replace(rule("WRITE", disabled=True, name="odd"), kind="WISH")
+
+    class Odd(RecordingSource):
+        def register(self, *_: Any, **__: Any) -> Any:
+            return replace(registered, rule_set=RuleSet(domain_rules=(rule("WRITE"), unknown)))
+
+    with pytest.raises(RuleNotRun, match="WISH"):
+        AvroSerializer(Odd(registry), ORDER)({"n": 1}, VALUE)
+
+
 def test_an_override_decides_about_all_rules_of_its_type() -> None:
     registry = RuleRegistry()
     components = RuleComponents(None, RuleSettings(registry=registry))
