@@ -78,9 +78,11 @@ def _compile(text: str) -> Any:
         return re2.compile(f"(?m){pattern}" if flags.multiline else pattern, options=options)
 
     try:
-        return jsonata.Jsonata(text, compile_pattern)
+        expression = jsonata.Jsonata(text, compile_pattern)
     except Exception as error:
         raise RuleError(f"its expression is not valid: {error}") from error
+    expression.set_validate_input(False)  # noqa: FBT003 -- datetimes, decimals and bytes are passed on as they are
+    return expression
 
 
 def _to_plain(value: Any) -> Any:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import sys
+from datetime import UTC, datetime
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -10,6 +13,7 @@ import pytest
 from contractlog.compatibility.data_contract import Rule, RuleSet
 from contractlog.compatibility.schema import SchemaDraft, SchemaType
 from contractlog.serdes import SerializationContext
+from contractlog.serdes.avro import AvroDeserializer, AvroSerializer
 from contractlog.serdes.errors import RuleFailed, RuleNotRun
 from contractlog.serdes.json_schema import JSONDeserializer, JSONSerializer
 from contractlog.serdes.rules import RuleRegistry
@@ -31,6 +35,20 @@ def test_messages_are_replaced_by_the_result(registry: Registry) -> None:
     record = write({"a": 1, "d": 2}, VALUE)
     read = JSONDeserializer(None, schema_registry_client=registry)(record, VALUE)
     assert read == {"d": 2, "b": 1, "c": [1, 2]}
+
+
+def test_values_that_json_lacks_are_passed_on(registry: Registry) -> None:
+    fields = [
+        {"name": "at", "type": {"type": "long", "logicalType": "timestamp-millis"}},
+        {"name": "price", "type": {"type": "bytes", "logicalType": "decimal", "precision": 8, "scale": 2}},
+        {"name": "body", "type": "bytes"},
+    ]
+    text = json.dumps({"type": "record", "name": "Order", "fields": fields})
+    rule = Rule("copy", type="JSONATA", mode="WRITE", expr="{'at': at, 'price': price, 'body': body}")
+    schema = SchemaDraft(text, rule_set=RuleSet(domain_rules=(rule,)))
+    value = {"at": datetime(2020, 1, 1, tzinfo=UTC), "price": Decimal("1.50"), "body": b"x"}
+    record = AvroSerializer(registry, schema)(value, VALUE)
+    assert AvroDeserializer(registry)(record, VALUE) == value
 
 
 def test_conditions_take_the_boolean_of_the_result(registry: Registry) -> None:
