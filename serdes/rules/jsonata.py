@@ -81,7 +81,7 @@ def _compile(text: str) -> Any:
         expression = jsonata.Jsonata(text, compile_pattern)
     except Exception as error:
         raise RuleError(f"its expression is not valid: {error}") from error
-    expression.set_validate_input(False)  # noqa: FBT003 -- datetimes, decimals and bytes are passed on as they are
+    expression.set_validate_input(False)
     return expression
 
 
