@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import io
 import json
+import subprocess
+import sys
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -367,3 +369,27 @@ def test_dedicated_registries_are_closed_with_the_serializer(registry: Registry)
     AvroSerializer(registry, ORDER, rule_registry=own).close()
     AvroSerializer(registry, ORDER, rule_registry=shared).close()
     assert closed == ["executor"]
+
+
+_BARE = """
+import sys
+sys.modules["confluent_kafka.schema_registry"] = sys.modules["confluent_kafka.schema_registry.common"] = None
+from contractlog.clients import Registry
+from contractlog.compatibility.data_contract import Metadata, Rule, RuleSet
+from contractlog.compatibility.schema import SchemaDraft
+from contractlog.registry.app import create_app
+from contractlog.registry.settings import Settings
+from contractlog.serdes import SerializationContext
+from contractlog.serdes.avro import AvroDeserializer, AvroSerializer
+
+text = '{"type": "record", "name": "Order", "fields": [{"name": "id", "type": "string"}]}'
+rule = Rule("mark", type="CEL_FIELD", mode="WRITE", tags=("ID",), expr="value + '!'")
+draft = SchemaDraft(text, metadata=Metadata(tags={"*.id": ("ID",)}), rule_set=RuleSet(domain_rules=(rule,)))
+registry, context = Registry(app=create_app(Settings(database_url="sqlite://"))), SerializationContext("orders")
+print(AvroDeserializer(registry)(AvroSerializer(registry, draft)({"id": "a"}, context), context))
+"""
+
+
+def test_rules_run_without_the_registry_client_of_confluent_kafka() -> None:
+    done = subprocess.run([sys.executable, "-c", _BARE], capture_output=True, text=True, check=False)
+    assert (done.stdout, done.stderr) == ("{'id': 'a!'}\n", "")
