@@ -100,7 +100,7 @@ class RuleSequence:
             SerializationError: a rule rejected the message.
         """
         for due in self._due:
-            if _is_replayed(original, due.rule):
+            if self._mode != "WRITE" and _is_replayed(original, due.rule):
                 continue
             ctx = RuleContext(
                 self._enabled_env,
@@ -176,7 +176,9 @@ class RuleSequence:
         try:
             executor = self._components.find_executor(stored.type) if stored.type else None
             if executor is None:
-                raise _not_run(stored, direction, "no executor of its type is registered")
+                raise _not_run(
+                    stored, direction, "no executor of its type is registered; pass a RuleRegistry that has one"
+                )
             prepare = getattr(executor, "prepare_rule", None)
             if prepare is not None:
                 prepare(stored, self._parsed)

@@ -239,6 +239,12 @@ def test_a_rule_is_not_run_again_on_a_record_from_its_dead_letter_queue(
     assert deserializer(record, replayed)["id"] == "-a"
 
 
+def test_no_header_keeps_a_rule_from_running_on_writing(registry: Registry, rule_registry: RuleRegistry) -> None:
+    serializer = AvroSerializer(registry, draft(append("a", "WRITE")), rule_registry=rule_registry)
+    context = SerializationContext("orders", "value", [("__rule.name", b"a")])
+    assert serializer({"id": "-"}, context) == b"\0\0\0\0\1\x04-a\0"
+
+
 def test_parameters_fall_back_to_the_metadata(registry: Registry, rule_registry: RuleRegistry) -> None:
     seen: list[str | None] = []
 
