@@ -38,12 +38,19 @@ class RuledSchema:
     subject: str | None
     registered: RegisteredSchema | None = None  #: if it was requested from the registry
 
-    def inherit_rules(self, other: SchemaDraft) -> RuledSchema:
-        """Return the schema with the rules and metadata of another, unless it has rules of its own."""
-        if self.draft.rule_set is not None:
+    def inherit_rules(self, writer: RuledSchema, form: ReaderFormat) -> RuledSchema:
+        """Return the schema with the rules, metadata and tags of the writer schema, unless it has rules of its own.
+
+        Inline tags become tags by path, so that fields are found whose tags a reader schema leaves out.
+        """
+        rule_set = writer.draft.rule_set
+        if self.draft.rule_set is not None or rule_set is None:
             return self
-        metadata = self.draft.metadata or other.metadata
-        return replace(self, draft=replace(self.draft, rule_set=other.rule_set, metadata=metadata))
+        metadata = self.draft.metadata or writer.draft.metadata or Metadata()
+        inline = form.field_rules(writer.parsed, None).inline_tags or {}
+        tags = {path: (*metadata.tags.get(path, ()), *inline.get(path, ())) for path in {*metadata.tags, *inline}}
+        draft = replace(self.draft, rule_set=rule_set, metadata=replace(metadata, tags=tags))
+        return replace(self, draft=draft)
 
 
 def plan_write_rules(
@@ -97,7 +104,7 @@ def plan_read_rules(
         )
     read = written
     if read_as is not None:
-        read = read_as if read_as.registered is not None else read_as.inherit_rules(written.draft)
+        read = read_as if read_as.registered is not None else read_as.inherit_rules(written, form)
     encoding = _list_sequences(written, components, "encoding", "READ", None)
     domain = _list_sequences(read, components, "domain", "READ", form.field_rules)
     if not (encoding or migrations or domain):

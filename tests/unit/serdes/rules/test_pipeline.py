@@ -309,6 +309,13 @@ def test_a_reader_schema_without_rules_has_those_of_the_writer(registry: Registr
     assert own(record, VALUE)["id"] == "-b"
 
 
+def test_a_reader_schema_without_tags_has_those_of_the_writer(registry: Registry, rule_registry: RuleRegistry) -> None:
+    schema = draft(Rule("upper", type="UPPER", mode="READ", tags=("PII",)))
+    record = AvroSerializer(registry, schema, rule_registry=rule_registry)({"id": "a", "card": "x"}, VALUE)
+    plain = '{"type": "record", "name": "shop.Order", "fields": [{"name": "card", "type": ["null", "string"]}]}'
+    assert AvroDeserializer(registry, plain, rule_registry=rule_registry)(record, VALUE) == {"card": "X"}
+
+
 def test_json_values_that_rules_gave_are_validated(registry: Registry, rule_registry: RuleRegistry) -> None:
     text = json.dumps({"type": "object", "properties": {"id": {"type": "string", "maxLength": 2}}})
     schema = SchemaDraft(text, SchemaType.JSON, rule_set=RuleSet(domain_rules=(append("a"),)))
