@@ -39,7 +39,7 @@ class RuledSchema:
     registered: RegisteredSchema | None = None  #: if it was requested from the registry
 
     def inherit_rules(self, writer: RuledSchema, form: ReaderFormat) -> RuledSchema:
-        """Return the schema with the rules, metadata and tags of the writer schema, unless it has rules of its own.
+        """Return the schema with the rules and tags of the writer schema, unless it has rules of its own.
 
         Inline tags become tags by path, so that fields are found whose tags a reader schema leaves out.
         """
