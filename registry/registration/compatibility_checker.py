@@ -79,7 +79,7 @@ class CompatibilityChecker:
             raise InvalidSchema(f"{warning}; the config member strictJsonSchemas rejects such schemas")
 
     def reject_invalid_rules(self, candidate: ParsedDraft) -> None:
-        """Raise ``InvalidRuleSet`` for a rule whose expression has a syntax or type error; warnings do not count."""
+        """Raise ``InvalidRuleSet`` for a rule whose expression has a syntax or type error."""
         rule_set = candidate.draft.rule_set
         if rule_set is None or rule_set.enable_at == "NONE":
             return

@@ -1,4 +1,4 @@
-"""Problems of the rules that the manifest gives to files: syntax and types, checked against the files' schemas."""
+"""Problems of the rules that the manifest gives to files, in syntax and types."""
 
 from __future__ import annotations
 
