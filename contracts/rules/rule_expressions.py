@@ -187,5 +187,6 @@ def _infer(
 
 def _variable_types(rule: Rule, message: ValueType, value: ValueType = DYN) -> Mapping[str, ValueType]:
     if rule.type == "CEL_FIELD":
-        return {"message": message, "value": value, **_FIELD_VARIABLES}
+        # ``message`` is the record that contains the field, which may be nested at any depth.
+        return {"message": DYN, "value": value, **_FIELD_VARIABLES}
     return {"message": message, "now": TIMESTAMP}

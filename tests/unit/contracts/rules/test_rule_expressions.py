@@ -288,3 +288,8 @@ def test_a_rule_can_be_used_by_many_threads() -> None:
             lambda size: rule.evaluate({"message": {"size": size % 2, "tags": ["a", "bc"]}}), range(2000)
         )
         assert list(results) == [bool(size % 2) for size in range(2000)]
+
+
+def test_the_message_of_a_field_rule_is_the_record_that_contains_the_field_so_its_fields_are_not_checked() -> None:
+    assert problems("message.zip != ''", type="CEL_FIELD") == []
+    assert problems("message.zip != ''", type="CEL")
