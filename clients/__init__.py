@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from contractlog.clients.calls.associations import AssociationDraft as AssociationDraft
     from contractlog.clients.calls.associations import Resource as Resource
     from contractlog.clients.calls.config_and_mode import Config as Config
+    from contractlog.clients.calls.encryption_keys import Dek as Dek
+    from contractlog.clients.calls.encryption_keys import Kek as Kek
     from contractlog.clients.hooks import Exchange as Exchange
     from contractlog.clients.hooks import Watch as Watch
     from contractlog.clients.registry import Registry as Registry
@@ -32,7 +34,9 @@ __all__ = [
     "Caching",
     "CompatibilityResult",
     "Config",
+    "Dek",
     "Exchange",
+    "Kek",
     "Registry",
     "Resource",
     "Retries",
@@ -47,7 +51,9 @@ _MODULES: Final = {
     "Caching": "cache",
     "CompatibilityResult": "calls",
     "Config": "calls.config_and_mode",
+    "Dek": "calls.encryption_keys",
     "Exchange": "hooks",
+    "Kek": "calls.encryption_keys",
     "Registry": "registry",
     "Resource": "calls.associations",
     "Retries": "retry_and_failover",

@@ -8,7 +8,7 @@ from typing import Self, TypeVar
 from contractlog.clients import calls
 from contractlog.clients.async_transport import AsyncTransport
 from contractlog.clients.cache import CachedLookups
-from contractlog.clients.calls import Call, CallSequence, extensions
+from contractlog.clients.calls import Call, CallSequence, encryption_keys, extensions
 from contractlog.clients.method_factories import async_endpoint, async_paged_endpoint, async_sequence_endpoint
 from contractlog.clients.registry import RegistryBase
 from contractlog.clients.step_drivers import drive_async
@@ -81,6 +81,22 @@ class AsyncRegistry(RegistryBase[AsyncTransport]):
     ensure_bound = async_endpoint(calls.ensure_bound)
     unbind = async_endpoint(calls.unbind)
     change_associations = async_endpoint(calls.change_associations)
+
+    keks = async_endpoint(encryption_keys.keks)
+    kek = async_endpoint(encryption_keys.kek)
+    create_kek = async_endpoint(encryption_keys.create_kek)
+    update_kek = async_endpoint(encryption_keys.update_kek)
+    test_kek = async_endpoint(encryption_keys.test_kek)
+    delete_kek = async_endpoint(encryption_keys.delete_kek)
+    undelete_kek = async_endpoint(encryption_keys.undelete_kek)
+    dek_subjects = async_endpoint(encryption_keys.dek_subjects)
+    dek = async_endpoint(encryption_keys.dek)
+    dek_versions = async_endpoint(encryption_keys.dek_versions)
+    create_dek = async_endpoint(encryption_keys.create_dek)
+    delete_dek = async_endpoint(encryption_keys.delete_dek)
+    undelete_dek = async_endpoint(encryption_keys.undelete_dek)
+    delete_dek_version = async_endpoint(encryption_keys.delete_dek_version)
+    undelete_dek_version = async_endpoint(encryption_keys.undelete_dek_version)
 
     contexts = async_endpoint(calls.contexts)
     delete_context = async_endpoint(calls.delete_context)

@@ -9,7 +9,7 @@ from typing import Generic, Self, TypeVar
 
 from contractlog.clients import calls
 from contractlog.clients.cache import CachedLookups, Caching, ClientCaches
-from contractlog.clients.calls import Call, CallSequence, extensions
+from contractlog.clients.calls import Call, CallSequence, encryption_keys, extensions
 from contractlog.clients.hooks import Watch
 from contractlog.clients.method_factories import endpoint, paged_endpoint, sequence_endpoint
 from contractlog.clients.retry_and_failover import Retries
@@ -142,6 +142,22 @@ class Registry(RegistryBase[Transport]):
     ensure_bound = endpoint(calls.ensure_bound)
     unbind = endpoint(calls.unbind)
     change_associations = endpoint(calls.change_associations)
+
+    keks = endpoint(encryption_keys.keks)
+    kek = endpoint(encryption_keys.kek)
+    create_kek = endpoint(encryption_keys.create_kek)
+    update_kek = endpoint(encryption_keys.update_kek)
+    test_kek = endpoint(encryption_keys.test_kek)
+    delete_kek = endpoint(encryption_keys.delete_kek)
+    undelete_kek = endpoint(encryption_keys.undelete_kek)
+    dek_subjects = endpoint(encryption_keys.dek_subjects)
+    dek = endpoint(encryption_keys.dek)
+    dek_versions = endpoint(encryption_keys.dek_versions)
+    create_dek = endpoint(encryption_keys.create_dek)
+    delete_dek = endpoint(encryption_keys.delete_dek)
+    undelete_dek = endpoint(encryption_keys.undelete_dek)
+    delete_dek_version = endpoint(encryption_keys.delete_dek_version)
+    undelete_dek_version = endpoint(encryption_keys.undelete_dek_version)
 
     contexts = endpoint(calls.contexts)
     delete_context = endpoint(calls.delete_context)

@@ -347,6 +347,12 @@ class Denied(Forbidden):
     template = "User is denied operation {operation} on Subject: {subject}"
 
 
+class KeyDenied(Denied):
+    """The authenticated caller lacks the permission for this operation on the encryption key."""
+
+    template = "User is denied operation {operation} on Key: {subject}"
+
+
 class KeyGenerationRefused(Forbidden):
     """The key management service refused to create a key."""
 
@@ -718,3 +724,4 @@ class KeyGenerationFailed(ServerError):
     """The key management service failed."""
 
     code = 50070
+    template = "{detail}"

@@ -15,6 +15,9 @@ from contractlog.registry.features.compatibility.service import CompatibilitySer
 from contractlog.registry.features.config_and_mode.service import ConfigService
 from contractlog.registry.features.conformance.service import ConformanceService
 from contractlog.registry.features.contexts.service import ContextService
+from contractlog.registry.features.dek_registry.deks import DekService
+from contractlog.registry.features.dek_registry.keks import KekService
+from contractlog.registry.features.dek_registry.key_generator import KeyGenerator
 from contractlog.registry.features.dependencies.service import DependencyService
 from contractlog.registry.features.diff.service import DiffService
 from contractlog.registry.features.fetches.counter import FetchCounter
@@ -71,6 +74,8 @@ class Services:
     conformance: ConformanceService
     audit_metrics: AuditMetrics
     lineage: LineageService
+    keks: KekService
+    deks: DekService
     associations: AssociationService
     follower: ChangeLogFollower
     change_log: ChangeLogService
@@ -131,6 +136,7 @@ def create_services(settings: Settings, store: Store, telemetry: Telemetry) -> S
     evict_on_changes(store, cache, follower)
     fetch_counter = FetchCounter(store)
     fetches = FetchService(store, threads, fetch_counter)
+    generator = KeyGenerator(settings.local_kms_secret)
     return Services(
         settings=settings,
         store=store,
@@ -150,6 +156,8 @@ def create_services(settings: Settings, store: Store, telemetry: Telemetry) -> S
         conformance=ConformanceService(store, threads, days=settings.results_days),
         audit_metrics=AuditMetrics(store, threads, max_parts=settings.max_metric_parts),
         lineage=LineageService(store, threads),
+        keks=KekService(store, threads, generator),
+        deks=DekService(store, threads, generator),
         follower=follower,
         change_log=ChangeLogService(store, threads, follower),
         indexer=SearchIndexer(store, follower),

@@ -90,6 +90,8 @@ class Settings:
     results_days: Annotated[int, Bounds(maximum=100_000)] = 400
     #: parts of topics whose newest audit is in ``/metrics``: half by violating records, half by fair shares of topics
     max_metric_parts: Annotated[int, Bounds(maximum=100_000)] = 1_000
+    #: secret by which the registry wraps the keys of shared KEKs of type `local-kms`; empty: it cannot
+    local_kms_secret: str = ""
     cluster_id: str = "schema-registry"  #: the name of this registry in ``/v1/metadata/id``
     kafka_cluster_id: str = ""  #: the Kafka cluster in the same response; empty: none
 

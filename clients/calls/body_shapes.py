@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-__all__ = ["ASSOCIATION", "CONFIG", "SCHEMA", "VERSION", "require_shape"]
+__all__ = ["ASSOCIATION", "CONFIG", "DEK", "KEK", "SCHEMA", "VERSION", "require_shape"]
 
 _ANY_NAME: Final = "*"  #: key of a shape: any member
 
@@ -39,6 +39,17 @@ ASSOCIATION: Final = {
     **dict.fromkeys(("associationType", "lifecycle"), str),
     "frozen": bool,
     **dict.fromkeys(("createTs", "updateTs"), int),
+}
+KEK: Final = {
+    **dict.fromkeys(("name", "kmsType", "kmsKeyId", "doc"), str),
+    "kmsProps": {_ANY_NAME: str},
+    **dict.fromkeys(("shared", "deleted"), bool),
+    "ts": int,
+}
+DEK: Final = {
+    **dict.fromkeys(("kekName", "subject", "algorithm", "encryptedKeyMaterial", "keyMaterial"), str),
+    **dict.fromkeys(("version", "ts"), int),
+    "deleted": bool,
 }
 
 

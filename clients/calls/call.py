@@ -41,7 +41,9 @@ Query = tuple[tuple[str, str], ...]
 ResponseBody = Mapping[str, Any]  #: response body as in ``openapi.yaml``
 
 #: First segments of the paths that exist in each context; the others concern the whole registry.
-_CONTEXT_RESOURCES: Final = frozenset({"subjects", "schemas", "compatibility", "config", "mode", "associations"})
+_CONTEXT_RESOURCES: Final = frozenset(
+    {"subjects", "schemas", "compatibility", "config", "mode", "associations", "dek-registry"}
+)
 
 
 class PathParameter(str):

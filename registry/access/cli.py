@@ -28,6 +28,7 @@ from contractlog.registry.settings import Settings
 __all__ = ["users"]
 
 _FORMAT: Final = "contractlog.users/1"
+_KEY_MEMBERS: Final = ("read_keys", "write_keys")
 _GENERATED_PASSWORD_BYTES: Final = 24
 _MAX_PASSWORD_BYTES: Final = 1024  #: bytes
 
@@ -53,6 +54,20 @@ def users(parser: ArgumentParser, argv: Sequence[str]) -> int:
         default=[],
         metavar="SUBJECTS",
         help="permit writing and reading these subjects; may be repeated",
+    )
+    add.add_argument(
+        "--read-keys",
+        action="append",
+        default=[],
+        metavar="KEKS",
+        help="permit reading these encryption keys, by names of KEKs: pii, pii-*, *; may be repeated",
+    )
+    add.add_argument(
+        "--write-keys",
+        action="append",
+        default=[],
+        metavar="KEKS",
+        help="permit writing and reading these encryption keys; may be repeated",
     )
     kind = add.add_mutually_exclusive_group()
     kind.add_argument("--generate", action="store_true", help="generate a password and print it")
@@ -92,21 +107,28 @@ def _add(path: Path, options: Namespace) -> int:
         raise UsageError(str(error)) from None
     if not all(options.read + options.write):
         raise UsageError("--read and --write name subjects, such as orders-* or *; an empty one was given")
+    if not all(options.read_keys + options.write_keys):
+        raise UsageError("--read-keys and --write-keys name KEKs, such as pii-* or *; an empty one was given")
     require_file(path)
     if path.exists() and name in read_users(path)[1].by_name and not options.replace:
         raise user_exists_error(path, name)  # before prompting for a password; checked again under the lock
     password = None if options.no_password else _read_password(generate=options.generate)
     hashed = None if password is None else HashedPassword.of(password)
-    replaced = add_user(path, name, format_entry(name, hashed, options.read, options.write), replace=options.replace)
+    keys = {"read_keys": options.read_keys, "write_keys": options.write_keys}
+    entry = format_entry(name, hashed, options.read, options.write, **keys)
+    replaced = add_user(path, name, entry, replace=options.replace)
     report = {"format": _FORMAT, "file": str(path), "name": name, "action": "replaced" if replaced else "added"}
     if options.generate:
         report["password"] = password or ""
     permissions = f"reads {' '.join(options.read) or '-'}, writes {' '.join(options.write) or '-'}"
+    if options.read_keys or options.write_keys:
+        read_keys, write_keys = (" ".join(names) or "-" for names in (options.read_keys, options.write_keys))
+        permissions += f", reads keys {read_keys}, writes keys {write_keys}"
     done = f"replaced user `{name}` in `{path}`" if replaced else f"added user `{name}` to `{path}`"
     _report(options, report, f"{done}: {permissions}")
     if options.generate and options.format == "text":
         print(password)
-    if not options.read and not options.write:
+    if not any((options.read, options.write, options.read_keys, options.write_keys)):
         print(escape_line(f"user {name} has no permissions yet: pass --read or --write"), file=sys.stderr)
     return 0
 
@@ -162,19 +184,23 @@ def _report(options: Namespace, report: dict[str, str], sentence: str) -> None:
 def _list(path: Path, options: Namespace) -> int:
     text, users = read_users(path)
     by_name = users.by_name
-    written = {
-        name: (members.get("read", []), members.get("write", [])) for name, members in _parse_members(text).items()
+    members_by_name = _parse_members(text)
+    written = {name: (members.get("read", []), members.get("write", [])) for name, members in members_by_name.items()}
+    keys = {
+        name: {member: members[member] for member in _KEY_MEMBERS if members.get(member)}
+        for name, members in members_by_name.items()
     }
     if options.format == "json":
         listed = [
-            {"name": name, "read": read, "write": write, "password": by_name[name].password is not None}
+            {"name": name, "read": read, "write": write, **keys[name], "password": by_name[name].password is not None}
             for name, (read, write) in written.items()
         ]
         print(escape_json_line(json.dumps({"format": _FORMAT, "file": str(path), "users": listed})))
         return 0
     for name, (read, write) in written.items():
         kind = "password" if by_name[name].password is not None else "certificate"
-        line = f"{name}  read: {' '.join(read) or '-'}  write: {' '.join(write) or '-'}  by {kind}"
+        granted = "".join(f"  {member}: {' '.join(names)}" for member, names in keys[name].items())
+        line = f"{name}  read: {' '.join(read) or '-'}  write: {' '.join(write) or '-'}{granted}  by {kind}"
         print(escape_line(line))
     return 0
 

@@ -1,4 +1,4 @@
-"""Permissions of a caller: read or write, on subjects by name or by prefix."""
+"""Permissions of a caller: read or write, on subjects and on encryption keys, by name or by prefix."""
 
 from __future__ import annotations
 
@@ -7,13 +7,15 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final, Self
 
-from contractlog.compatibility.errors import Denied
+from contractlog.compatibility.errors import Denied, KeyDenied
 from contractlog.compatibility.identifiers import DEFAULT_CONTEXT, Subject, topic_subject
 
 __all__ = [
     "ALL_PERMISSIONS",
     "EVERY_CONTEXT",
+    "NO_KEYS",
     "NO_PERMISSIONS",
+    "KeyPermissions",
     "Permission",
     "Permissions",
     "SubjectPattern",
@@ -149,17 +151,61 @@ class SubjectPattern:
 
 
 @dataclass(frozen=True, slots=True)
-class Permissions:
-    """Permissions to read and to write; permission to write includes reading."""
+class KeyPermissions:
+    """Permissions on key encryption keys (KEKs) and the keys that they wrap, by patterns of KEK names.
 
-    read: tuple[SubjectPattern, ...] = ()
-    write: tuple[SubjectPattern, ...] = ()
+    >>> KeyPermissions.of(["pii-*"], []).permits(Permission.READ, "pii-eu")
+    True
+    """
+
+    read: tuple[str, ...] = ()
+    write: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, read: Iterable[str], write: Iterable[str]) -> Self:
+        """Build the permissions; permission to write includes reading."""
+        written = tuple(write)
+        return cls((*read, *written), written)
+
+    def permits_any(self, operation: Permission) -> bool:
+        """Return True if the operation is permitted on any KEK at all."""
+        return bool(self._patterns(operation))
+
+    def permits(self, operation: Permission, name: str) -> bool:
+        """Return True if the operation is permitted on a KEK."""
+        return any(
+            name.startswith(pattern[:-1]) if pattern.endswith("*") else name == pattern
+            for pattern in self._patterns(operation)
+        )
+
+    def require(self, operation: Permission, name: str) -> None:
+        """Raise ``KeyDenied`` unless the operation is permitted on a KEK."""
+        if not self.permits(operation, name):
+            raise KeyDenied(operation=operation.value, subject=name)
+
+    def _patterns(self, operation: Permission) -> tuple[str, ...]:
+        return self.read if operation is Permission.READ else self.write
+
+
+NO_KEYS: Final = KeyPermissions()
+
+
+@dataclass(frozen=True, slots=True)
+class Permissions:
+    """Permissions to read and to write; permission to write includes reading.
+
+    Encryption keys have permissions of their own, which those on subjects do not include.
+    """
+
+    read: tuple[SubjectPattern, ...] = ()
+    write: tuple[SubjectPattern, ...] = ()
+    keys: KeyPermissions = NO_KEYS
+
+    @classmethod
+    def of(cls, read: Iterable[str], write: Iterable[str], keys: KeyPermissions = NO_KEYS) -> Self:
         """Parse the patterns of both."""
         written = tuple(map(SubjectPattern.parse, write))
-        return cls((*map(SubjectPattern.parse, read), *written), written)
+        return cls((*map(SubjectPattern.parse, read), *written), written, keys)
 
     def permits_any(self, operation: Permission) -> bool:
         """Return True if the operation is permitted on anything at all."""
@@ -206,5 +252,5 @@ class Permissions:
         return self.read if operation is Permission.READ else self.write
 
 
-ALL_PERMISSIONS: Final = Permissions.of((), ("*",))
+ALL_PERMISSIONS: Final = Permissions.of((), ("*",), KeyPermissions.of((), ("*",)))
 NO_PERMISSIONS: Final = Permissions()

@@ -24,7 +24,7 @@ from contractlog.registry.access.certificate_names import (
     parse_certificate_subject,
 )
 from contractlog.registry.access.passwords import HashedPassword
-from contractlog.registry.access.permissions import Permissions, explain_pattern_mistake
+from contractlog.registry.access.permissions import KeyPermissions, Permissions, explain_pattern_mistake
 from contractlog.registry.access.watched_file import file_stamp, open_regular_file
 
 __all__ = [
@@ -38,7 +38,7 @@ __all__ = [
 ]
 
 _LOG: Final = logging.getLogger("contractlog.registry.access")
-_MEMBERS: Final = frozenset({"password", "read", "write"})
+_MEMBERS: Final = frozenset({"password", "read", "read_keys", "write", "write_keys"})
 _MAX_NAME_LENGTH: Final = 256
 _MAX_BYTES: Final = 16 * 1024 * 1024  #: of a users file
 _POLL_SECONDS: Final = 1.0
@@ -127,9 +127,21 @@ def _parse_user(name: str, members: Mapping[str, Any]) -> User:
         hashed = None if password is None else HashedPassword.parse(str(password))
     except ValueError as error:
         raise ValueError(f"user `{name}`: {error}") from None
-    return User(
-        name, Permissions.of(_parse_patterns(name, members, "read"), _parse_patterns(name, members, "write")), hashed
+    keys = KeyPermissions.of(
+        _parse_key_patterns(name, members, "read_keys"), _parse_key_patterns(name, members, "write_keys")
     )
+    read, write = _parse_patterns(name, members, "read"), _parse_patterns(name, members, "write")
+    return User(name, Permissions.of(read, write, keys), hashed)
+
+
+def _parse_key_patterns(name: str, members: Mapping[str, Any], member: str) -> list[str]:
+    patterns = members.get(member, [])
+    if not isinstance(patterns, list) or not all(isinstance(item, str) and item for item in patterns):
+        raise ValueError(f'user `{name}`: {member} is a list of KEK names such as ["pii-*"], or ["*"] for every KEK')
+    for pattern in patterns:
+        if "*" in pattern[:-1]:
+            raise ValueError(f"user `{name}`: {member}: `{pattern}` has a star before its end")
+    return patterns
 
 
 def _parse_patterns(name: str, members: Mapping[str, Any], member: str) -> list[str]:

@@ -10,7 +10,7 @@ import fcntl
 import os
 import stat
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Final
@@ -53,9 +53,18 @@ def read_users(path: Path) -> tuple[str, Users]:
         raise UsageError(f"the users file {path} cannot be used: {error}") from None
 
 
-def format_entry(name: str, password: HashedPassword | None, read: list[str], write: list[str]) -> str:
+def format_entry(
+    name: str,
+    password: HashedPassword | None,
+    read: list[str],
+    write: list[str],
+    *,
+    read_keys: Sequence[str] = (),
+    write_keys: Sequence[str] = (),
+) -> str:
     """Format a user as an entry of the file."""
     members = {"password": None if password is None else str(password), "read": read, "write": write}
+    members |= {"read_keys": list(read_keys), "write_keys": list(write_keys)}
     return tomlkit.dumps({"users": {name: {member: value for member, value in members.items() if value}}})
 
 

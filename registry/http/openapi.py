@@ -21,6 +21,7 @@ from contractlog.registry.features import extension_bodies as features_bodies
 from contractlog.registry.features.associations import bodies as associations_bodies
 from contractlog.registry.features.batch import bodies as batch_bodies
 from contractlog.registry.features.config_and_mode import bodies as config_bodies
+from contractlog.registry.features.dek_registry import bodies as dek_registry_bodies
 from contractlog.registry.features.lineage import bodies as lineage_bodies
 from contractlog.registry.features.schemas import bodies as schemas_bodies
 from contractlog.registry.features.usage import bodies as usage_bodies
@@ -42,6 +43,7 @@ _BODIES: Final = [
         batch_bodies,
         usage_bodies,
         lineage_bodies,
+        dek_registry_bodies,
     )
     for name in module.__all__
     if name.endswith(("Body", "Request"))
@@ -59,6 +61,7 @@ GROUPS: Final[Mapping[str, str]] = {
     "service": "Version, cluster ids and other metadata of the service.",
     "conformance": "Audit results by topic.",
     "lineage": "Lineage of topics: declared in OpenLineage events, traced, or found in values.",
+    "encryption keys": "Key encryption keys (KEKs), and the data encryption keys (DEKs) that they wrap.",
     "changes": "The change log, with long polling.",
     "search": "Search for fields, types, tags and properties.",
     "diff": "Differences between two schemas.",
@@ -92,6 +95,7 @@ _DESCRIPTIONS: Final[Mapping[str, str]] = {
     "With empty and unknown values, the text is returned as stored.",
     "guid": "A guid, as a UUID or as 32 hexadecimal digits.",
     "includeSchemas": "`true` adds the latest schema of each subject.",
+    "kek": "The name of a KEK.",
     "key": "The name of a metadata property. May be repeated; each needs a `value` at the same position.",
     "latestOnly": "`true` lists only the latest version of each subject.",
     "lifecycle": "Only associations with this lifecycle: `STRONG` or `WEAK`.",

@@ -16,7 +16,7 @@ from urllib.parse import parse_qsl
 from fastapi import APIRouter
 from fastapi.routing import APIRoute
 
-from contractlog.compatibility.errors import Denied
+from contractlog.compatibility.errors import Denied, KeyDenied
 from contractlog.compatibility.identifiers import GLOBAL_CONTEXT, Subject
 from contractlog.registry.access.permissions import EVERY_CONTEXT, Permission, Permissions, topic_permission_subject
 from contractlog.registry.http.path_values import decode_segment
@@ -25,13 +25,17 @@ __all__ = [
     "PUBLIC",
     "READ_ALL",
     "READ_ANY",
+    "READ_ANY_KEY",
+    "READ_KEY",
     "READ_LISTED",
     "READ_LISTED_IN_EVERY_CONTEXT",
     "READ_SUBJECT",
     "READ_TOPIC",
     "WRITE_ALL",
     "WRITE_ANY",
+    "WRITE_ANY_KEY",
     "WRITE_CONTEXT",
+    "WRITE_KEY",
     "WRITE_SUBJECT",
     "WRITE_TOPIC",
     "RoutePermission",
@@ -52,16 +56,17 @@ PermissionCheck = Callable[[Permissions, Permission, str, bytes], str | None]
 
 @dataclass(frozen=True, slots=True)
 class RoutePermission:
-    """Permission that a route needs: an operation, and on which subjects."""
+    """Permission that a route needs: an operation, and on which subjects or keys."""
 
     operation: Permission
     check: PermissionCheck
+    error: type[Denied] = Denied
 
     def require(self, permissions: Permissions, parameter: str, query: bytes) -> None:
         """Raise ``Denied`` unless a caller has the permission."""
         denied = self.check(permissions, self.operation, parameter, query)
         if denied is not None:
-            raise Denied(operation=self.operation.value, subject=denied)
+            raise self.error(operation=self.operation.value, subject=denied)
 
 
 def is_public_path(path: str) -> bool:
@@ -106,6 +111,15 @@ def _check_topic(permissions: Permissions, operation: Permission, parameter: str
     return None if permissions.permits(operation, subject) else str(subject)
 
 
+def _check_any_key(permissions: Permissions, operation: Permission, _parameter: str, _query: bytes) -> str | None:
+    return None if permissions.keys.permits_any(operation) else "*"
+
+
+def _check_key(permissions: Permissions, operation: Permission, parameter: str, _query: bytes) -> str | None:
+    name = decode_segment(parameter)
+    return None if permissions.keys.permits(operation, name) else name
+
+
 def _check_prefix(
     permissions: Permissions, operation: Permission, _parameter: str, query: bytes, *, default: str
 ) -> str | None:
@@ -130,6 +144,11 @@ WRITE_SUBJECT: Final = RoutePermission(Permission.WRITE, _check_subject)
 WRITE_CONTEXT: Final = RoutePermission(Permission.WRITE, _check_context)
 READ_TOPIC: Final = RoutePermission(Permission.READ, _check_topic)
 WRITE_TOPIC: Final = RoutePermission(Permission.WRITE, _check_topic)
+#: On any KEK at all, or on the KEK that is the path's first parameter; permissions on subjects do not include them.
+READ_ANY_KEY: Final = RoutePermission(Permission.READ, _check_any_key, KeyDenied)
+WRITE_ANY_KEY: Final = RoutePermission(Permission.WRITE, _check_any_key, KeyDenied)
+READ_KEY: Final = RoutePermission(Permission.READ, _check_key, KeyDenied)
+WRITE_KEY: Final = RoutePermission(Permission.WRITE, _check_key, KeyDenied)
 #: On all subjects with the prefix in the query; without one, on those of the default context, or of every context.
 READ_LISTED: Final = RoutePermission(Permission.READ, partial(_check_prefix, default=""))
 READ_LISTED_IN_EVERY_CONTEXT: Final = RoutePermission(Permission.READ, partial(_check_prefix, default=EVERY_CONTEXT))

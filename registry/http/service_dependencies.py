@@ -14,6 +14,8 @@ from contractlog.registry.features.compatibility.service import CompatibilitySer
 from contractlog.registry.features.config_and_mode.service import ConfigService
 from contractlog.registry.features.conformance.service import ConformanceService
 from contractlog.registry.features.contexts.service import ContextService
+from contractlog.registry.features.dek_registry.deks import DekService
+from contractlog.registry.features.dek_registry.keks import KekService
 from contractlog.registry.features.dependencies.service import DependencyService
 from contractlog.registry.features.diff.service import DiffService
 from contractlog.registry.features.fetches.counter import FetchCounter
@@ -44,6 +46,7 @@ __all__ = [
     "ConfigDependency",
     "ConformanceDependency",
     "ContextsDependency",
+    "DeksDependency",
     "DeletionDependency",
     "DependencyGraphDependency",
     "DiffDependency",
@@ -51,6 +54,7 @@ __all__ = [
     "FetchesDependency",
     "HealthDependency",
     "ImportDependency",
+    "KeksDependency",
     "LineageDependency",
     "ProfileDependency",
     "RegistrationDependency",
@@ -88,6 +92,8 @@ DeletionDependency = Annotated[DeletionService, _service("deletion")]
 ConfigDependency = Annotated[ConfigService, _service("config")]
 ConformanceDependency = Annotated[ConformanceService, _service("conformance")]
 LineageDependency = Annotated[LineageService, _service("lineage")]
+KeksDependency = Annotated[KekService, _service("keks")]
+DeksDependency = Annotated[DekService, _service("deks")]
 AssociationsDependency = Annotated[AssociationService, _service("associations")]
 TelemetryDependency = Annotated[Telemetry, _service("telemetry")]
 ChangeLogDependency = Annotated[ChangeLogService, _service("change_log")]

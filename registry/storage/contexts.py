@@ -40,6 +40,7 @@ _OF_A_CONTEXT: Final = (
     tables.settings,
     tables.associations,
     tables.fetches,
+    tables.deks,
     tables.subjects,
 )
 

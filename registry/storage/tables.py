@@ -30,7 +30,9 @@ __all__ = [
     "conformance",
     "contents",
     "contexts",
+    "deks",
     "fetches",
+    "keks",
     "lineage_edges",
     "marks",
     "metadata",
@@ -300,4 +302,33 @@ lineage_edges: Final = Table(
     Column("vanished_at", BigInteger),
     Index("ix_lineage_edges_target_key", "target_key", "vanished_at"),
     Index("ix_lineage_edges_source_key", "source_key", "vanished_at"),
+)
+
+#: Key encryption keys (KEKs), which stay in a key management service (KMS). ``kms_props`` is JSON.
+keks: Final = Table(
+    "keks",
+    metadata,
+    Column("name", String(256), primary_key=True),
+    Column("kms_type", Text, nullable=False),
+    Column("kms_key_id", Text, nullable=False),
+    Column("kms_props", Text),
+    Column("doc", Text),
+    Column("shared", Boolean, nullable=False),
+    Column("updated_at", BigInteger, nullable=False),
+    Column("deleted_at", BigInteger),  # null: live
+)
+
+#: Data encryption keys (DEKs), wrapped by their KEK. ``subject_key`` is a hash of context and name.
+deks: Final = Table(
+    "deks",
+    metadata,
+    Column("kek_name", String(256), ForeignKey("keks.name"), primary_key=True),
+    Column("subject_key", String(64), primary_key=True),
+    Column("algorithm", String(16), primary_key=True),
+    Column("version", Integer, primary_key=True, autoincrement=False),
+    Column("context", String(255), nullable=False),
+    Column("subject", Text, nullable=False),
+    Column("encrypted_key_material", Text, nullable=False),
+    Column("created_at", BigInteger, nullable=False),
+    Column("deleted_at", BigInteger),  # null: live
 )

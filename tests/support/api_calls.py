@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from contractlog.clients import AssociationDraft, Config, Resource, calls
-from contractlog.clients.calls import Call, extensions
+from contractlog.clients.calls import Call, encryption_keys, extensions
 from contractlog.compatibility.compatibility_policy import Policy
 from contractlog.compatibility.level import Level
 from contractlog.compatibility.schema import SchemaDraft
@@ -16,8 +16,25 @@ BOUND = [AssociationDraft(subject="s")]
 
 #: A whole registry is sent as a file, by `contractlog import --registry`.
 BY_FILE = {("POST", "/contractlog/v1/import")}
+#: Older clients name the subject of a new DEK in the body only.
+OLDER_PATHS = {("POST", "/dek-registry/v1/keks/{}/deks")}
 
 EXAMPLES: dict[str, list[Call[Any]]] = {
+    "keks": [encryption_keys.keks()],
+    "kek": [encryption_keys.kek("k")],
+    "create_kek": [encryption_keys.create_kek("k", "local-kms", "i")],
+    "update_kek": [encryption_keys.update_kek("k")],
+    "test_kek": [encryption_keys.test_kek("k")],
+    "delete_kek": [encryption_keys.delete_kek("k")],
+    "undelete_kek": [encryption_keys.undelete_kek("k")],
+    "dek_subjects": [encryption_keys.dek_subjects("k")],
+    "dek": [encryption_keys.dek("k", "s"), encryption_keys.dek("k", "s", 1)],
+    "dek_versions": [encryption_keys.dek_versions("k", "s")],
+    "create_dek": [encryption_keys.create_dek("k", "s")],
+    "delete_dek": [encryption_keys.delete_dek("k", "s")],
+    "undelete_dek": [encryption_keys.undelete_dek("k", "s")],
+    "delete_dek_version": [encryption_keys.delete_dek_version("k", "s", 1)],
+    "undelete_dek_version": [encryption_keys.undelete_dek_version("k", "s", 1)],
     "ping": [calls.ping(), calls.ping(as_write=True)],
     "associations_by_resource_id": [calls.associations_by_resource_id("r")],
     "associations_by_resource_name": [calls.associations_by_resource_name("r")],

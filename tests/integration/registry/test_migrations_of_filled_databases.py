@@ -66,6 +66,8 @@ def fill(http: httpx2.Client) -> None:
           "associations": [{"associationType": "value", "schema": {"schema": '"string"'}}]}),
         ("POST", "/contractlog/v1/conformance/flights", AUDIT),
         ("POST", "/contractlog/v1/lineage", job_event(inputs=[dataset("orders")], outputs=[dataset("flights")])),
+        ("POST", "/dek-registry/v1/keks", {"name": "pii", "kmsType": "local-kms", "kmsKeyId": "k"}),
+        ("POST", "/dek-registry/v1/keks/pii/deks/orders-value", {"encryptedKeyMaterial": "d3JhcHBlZA=="}),
         ("GET", "/schemas/ids/1", None),
     ]  # fmt: skip
     for method, path, body in requests:

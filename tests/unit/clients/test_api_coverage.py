@@ -7,10 +7,10 @@ import re
 from typing import Any, get_type_hints
 
 from contractlog.clients import calls
-from contractlog.clients.calls import Call, extensions
+from contractlog.clients.calls import Call, encryption_keys, extensions
 from contractlog.registry.http.openapi_file import build_document
 
-from support.api_calls import BOUND, BY_FILE, DRAFT, EXAMPLES, RESOURCE
+from support.api_calls import BOUND, BY_FILE, DRAFT, EXAMPLES, OLDER_PATHS, RESOURCE
 
 
 def test_every_operation_has_a_call_and_every_call_an_operation() -> None:
@@ -20,7 +20,7 @@ def test_every_operation_has_a_call_and_every_call_an_operation() -> None:
         for path, operations in build_document()["paths"].items()
         for method in operations
     }
-    assert asked == offered - BY_FILE
+    assert asked == offered - BY_FILE - OLDER_PATHS
     assert len(offered) > 60
 
 
@@ -70,6 +70,20 @@ def test_every_parameter_that_a_call_sends_is_one_of_its_operation() -> None:
         calls.check("s", DRAFT, normalize=True),
         extensions.lineage("t", direction="both", depth=1, field="f", at="2013-07-01", evidence="values"),
         extensions.lineage_edges(at="2013-07-01", evidence="values", after=1, limit=2),
+        encryption_keys.keks(subject_prefix="p", deleted=True, offset=1, limit=2),
+        encryption_keys.kek("k", deleted=True),
+        encryption_keys.create_kek("k", "local-kms", "i", test_sharing=True),
+        encryption_keys.update_kek("k", test_sharing=True),
+        encryption_keys.delete_kek("k", permanent=True),
+        encryption_keys.dek_subjects("k", deleted=True, offset=1, limit=2),
+        encryption_keys.dek("k", "s", algorithm="AES256_SIV", deleted=True),
+        encryption_keys.dek("k", "s", 1, algorithm="AES256_SIV", deleted=True),
+        encryption_keys.dek_versions("k", "s", algorithm="AES256_SIV", deleted=True, offset=1, limit=2),
+        encryption_keys.create_dek("k", "s", rewrap=True),
+        encryption_keys.delete_dek("k", "s", algorithm="AES256_SIV", permanent=True),
+        encryption_keys.delete_dek_version("k", "s", 1, algorithm="AES256_SIV", permanent=True),
+        encryption_keys.undelete_dek("k", "s", algorithm="AES256_SIV"),
+        encryption_keys.undelete_dek_version("k", "s", 1, algorithm="AES256_SIV"),
     ]
     for call in full:
         unknown = {name for name, _ in call.query} - offered[call.method, call.route]
@@ -79,7 +93,7 @@ def test_every_parameter_that_a_call_sends_is_one_of_its_operation() -> None:
 def test_every_call_has_an_example() -> None:
     made = {
         name
-        for module in (calls, extensions)
+        for module in (calls, extensions, encryption_keys)
         for name, member in vars(module).items()
         if inspect.isfunction(member)
         and name in module.__all__
@@ -103,6 +117,9 @@ def test_a_route_tells_no_names() -> None:
         calls.conformance_history(secret),
         extensions.graph(secret),
         extensions.lineage(secret),
+        encryption_keys.kek(secret),
+        encryption_keys.create_dek(secret, secret),
+        encryption_keys.undelete_dek_version(secret, secret, 1),
         extensions.permissions(secret),
         extensions.effective_settings(secret),
         calls.associations_by_resource_name(secret, namespace=secret),
@@ -117,7 +134,8 @@ def test_inside_a_context_only_what_knows_contexts_is_asked_differently() -> Non
     for made in EXAMPLES.values():
         for call in made:
             inside = call.within(".eu")
-            if call.route.startswith(("/subjects", "/schemas", "/compat", "/config", "/mode", "/associations")):
+            resources = ("/subjects", "/schemas", "/compat", "/config", "/mode", "/associations", "/dek-registry")
+            if call.route.startswith(resources):
                 assert inside.target.startswith("/contexts/%3A.eu%3A/")
                 assert inside.route == "/contexts/{}" + call.route
             else:

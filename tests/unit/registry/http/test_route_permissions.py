@@ -7,8 +7,8 @@ import re
 import pytest
 from fastapi import APIRouter
 
-from contractlog.compatibility.errors import Denied
-from contractlog.registry.access.permissions import ALL_PERMISSIONS, NO_PERMISSIONS, Permissions
+from contractlog.compatibility.errors import Denied, KeyDenied
+from contractlog.registry.access.permissions import ALL_PERMISSIONS, NO_PERMISSIONS, KeyPermissions, Permissions
 from contractlog.registry.features.routers import ROUTERS
 from contractlog.registry.http.openapi_file import build_document
 from contractlog.registry.http.route_permissions import PUBLIC, RoutePermissions, is_public_path
@@ -43,6 +43,10 @@ ALLOWED = [
     ("GET", "/contractlog/v1/lineage"),
     ("GET", "/contractlog/v1/lineage/orders"),
     ("POST", "/contractlog/v1/lineage"),
+    ("GET", "/dek-registry/v1/keks"),
+    ("POST", "/dek-registry/v1/keks"),
+    ("GET", "/dek-registry/v1/keks/pii-eu/deks/orders-value"),
+    ("POST", "/dek-registry/v1/keks/pay/deks/orders-value"),
     ("GET", "/contractlog/v1/graph/orders-value"),
     ("GET", "/contractlog/v1/permissions/orders-value"),
     ("GET", "/contractlog/v1/settings/orders-value"),
@@ -77,7 +81,7 @@ REFUSED = [
     ("PATCH", "/subjects/orders-value", "orders-value"),
 ]
 PERMISSIONS = RoutePermissions(ROUTERS)
-SOMEBODY = Permissions.of(["orders-*"], ["pay-*"])
+SOMEBODY = Permissions.of(["orders-*"], ["pay-*"], KeyPermissions.of(["pii-*"], ["pay"]))
 
 
 def ask(rights: Permissions, method: str, target: str) -> None:
@@ -106,6 +110,25 @@ def test_missing_permissions_are_named(method: str, target: str, subject: str) -
     ask(ALL_PERMISSIONS, method, target)
 
 
+@pytest.mark.parametrize(
+    ("method", "target", "key"),
+    [
+        ("GET", "/keks/other", "Read on Key: other"),
+        ("GET", "/keks/pii/deks", "Read on Key: pii"),
+        ("PUT", "/keks/pii-eu", "Write on Key: pii-eu"),
+        ("POST", "/keks/pii-eu/test", "Write on Key: pii-eu"),
+        ("POST", "/keks/pii-eu/deks/pay-value", "Write on Key: pii-eu"),
+        ("DELETE", "/keks/pii-eu/deks/pay-value/versions/1", "Write on Key: pii-eu"),
+    ],
+)
+def test_encryption_keys_have_a_permission_of_their_own(method: str, target: str, key: str) -> None:
+    for rights in (SOMEBODY, Permissions.of(["*"], ["*"], KeyPermissions.of(["pii-*"], ["pay"]))):
+        with pytest.raises(KeyDenied) as refused:
+            ask(rights, method, f"/dek-registry/v1{target}")
+        assert refused.value.message == f"User is denied operation {key}"
+    ask(ALL_PERMISSIONS, method, f"/dek-registry/v1{target}")
+
+
 #: What is sent with POST and only asks.
 QUESTIONS = {
     "/",
@@ -121,7 +144,7 @@ QUESTIONS = {
 
 
 def test_every_route_needs_a_permission_and_read_permissions_change_nothing() -> None:
-    reader = Permissions.of(["*"], [])
+    reader = Permissions.of(["*"], [], KeyPermissions.of(["*"], []))
     asked = 0
     for path, operations in build_document()["paths"].items():
         if is_public_path(path):
@@ -156,7 +179,7 @@ def test_public_routes_are_those_that_need_no_authentication() -> None:
 PERMITTED_WITHOUT_ROUTE = [
     ("PUT", "/subjects/pay-value"),
     ("GET", "/subjects/orders-value/unknown"),
-    ("GET", "/dek-registry/v1/keks"),
+    ("GET", "/dek-registry/v1/unknown"),
     ("GET", "/schemas/ids"),
     ("PUT", "/associations/unknown"),
     ("HEAD", "/subjects/orders-value/versions"),

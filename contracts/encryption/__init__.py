@@ -1,0 +1,1 @@
+"""Encryption of fields and payloads: algorithms, serialized keys, and wrapping with a local secret."""
