@@ -1,0 +1,138 @@
+"""Drivers of key management services (KMS), with confluent-kafka's names and methods.
+
+Drivers that were written for confluent-kafka work without changes: only methods are called. ``local-kms`` needs no
+registration.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from typing import Any, Final, Protocol
+
+from contractlog.contracts.encryption.local_kms import LOCAL_KMS, create_local_cipher
+from contractlog.serdes.errors import RuleError
+
+__all__ = [
+    "KeyWrapper",
+    "KmsClient",
+    "KmsDriver",
+    "LocalKmsDriver",
+    "find_kms_driver",
+    "register_kms_driver",
+    "reset_kms_drivers",
+]
+
+_SECRET: Final = "secret"  # noqa: S105 - the name of a key of the configuration
+_SECRET_VARIABLE: Final = "LOCAL_SECRET"  # noqa: S105 - the name of a variable
+
+
+class KeyWrapper(Protocol):
+    """A key of a KMS in use."""
+
+    def encrypt(self, plaintext: bytes, associated_data: bytes) -> bytes:
+        """Return the wrapped key."""
+
+    def decrypt(self, ciphertext: bytes, associated_data: bytes) -> bytes:
+        """Return the key."""
+
+
+class KmsClient(Protocol):
+    """A connection to a KMS."""
+
+    def get_aead(self, key_uri: str) -> KeyWrapper:
+        """Return a key by its URL."""
+
+
+class KmsDriver(ABC):
+    """Creates connections to a KMS."""
+
+    @abstractmethod
+    def get_key_url_prefix(self) -> str:
+        """Return the prefix of the URLs of its keys: the type of the KMS and ``://``."""
+
+    @abstractmethod
+    def new_kms_client(self, conf: Mapping[str, Any], key_url: str) -> KmsClient:
+        """Return a connection.
+
+        Args:
+            conf: the configuration of rules, with the properties of the KEK.
+            key_url: the URL of a key: the type of the KMS, ``://`` and the id of the key.
+        """
+
+
+class _LocalKmsClient:
+    """The local secret as a KMS; every key id is the same key."""
+
+    def __init__(self, secret: str) -> None:
+        self._cipher = create_local_cipher(secret)
+
+    def get_aead(self, key_uri: str) -> KeyWrapper:  # noqa: ARG002 -- the interface's
+        """Return the key."""
+        return self
+
+    def encrypt(self, plaintext: bytes, associated_data: bytes) -> bytes:  # noqa: ARG002 -- the interface's
+        """Return the wrapped key."""
+        return self._cipher.encrypt(plaintext)
+
+    def decrypt(self, ciphertext: bytes, associated_data: bytes) -> bytes:  # noqa: ARG002 -- the interface's
+        """Return the key."""
+        return self._cipher.decrypt(ciphertext)
+
+
+class LocalKmsDriver(KmsDriver):
+    """Driver of ``local-kms``, with the secret of the configuration, or of ``LOCAL_SECRET``."""
+
+    def get_key_url_prefix(self) -> str:
+        """Return ``local-kms://``."""
+        return f"{LOCAL_KMS}://"
+
+    def new_kms_client(self, conf: Mapping[str, Any], key_url: str) -> KmsClient:  # noqa: ARG002 -- the interface's
+        """Return the secret as a KMS.
+
+        Raises:
+            RuleError: there is no secret.
+        """
+        secret = conf.get(_SECRET) or os.environ.get(_SECRET_VARIABLE)
+        if not secret:
+            raise RuleError(f"there is no secret: set `{_SECRET}` in the configuration of rules, or {_SECRET_VARIABLE}")
+        return _LocalKmsClient(str(secret))
+
+    @classmethod
+    def register(cls) -> None:
+        """Register the driver, which is not needed, as in confluent-kafka."""
+        register_kms_driver(cls())
+
+
+_DRIVERS: Final[list[Any]] = []
+_LOCK: Final = threading.Lock()
+_LOCAL_DRIVER: Final = LocalKmsDriver()
+
+
+def register_kms_driver(driver: Any) -> None:
+    """Register a driver for all executors, after those that were registered before."""
+    with _LOCK:
+        _DRIVERS.append(driver)
+
+
+def reset_kms_drivers() -> None:
+    """Remove all registered drivers."""
+    with _LOCK:
+        _DRIVERS.clear()
+
+
+def find_kms_driver(key_url: str) -> Any:
+    """Return the first driver for a URL.
+
+    Raises:
+        RuleError: there is none.
+    """
+    with _LOCK:
+        drivers = [*_DRIVERS, _LOCAL_DRIVER]
+    for driver in drivers:
+        if key_url.startswith(driver.get_key_url_prefix()):
+            return driver
+    kms_type = key_url.partition("://")[0]
+    raise RuleError(f"there is no driver for the KMS type {kms_type}: register one with register_kms_driver")
