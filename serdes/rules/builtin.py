@@ -12,6 +12,8 @@ BUILTIN_EXECUTORS: Final[Mapping[str, str]] = {
     "CEL": "contractlog.serdes.rules.cel:CelExecutor",
     "CEL_FIELD": "contractlog.serdes.rules.cel:CelFieldExecutor",
     "JSONATA": "contractlog.serdes.rules.jsonata:JsonataExecutor",
+    "ENCRYPT": "contractlog.serdes.rules.encryption:FieldEncryptionExecutor",
+    "ENCRYPT_PAYLOAD": "contractlog.serdes.rules.encryption:EncryptionExecutor",
 }
 BUILTIN_ACTIONS: Final[Mapping[str, str]] = {
     "ERROR": "contractlog.serdes.rules.executors:ErrorAction",
