@@ -1,7 +1,7 @@
 """Drivers of key management services (KMS), with confluent-kafka's names and methods.
 
-Drivers that were written for confluent-kafka work without changes: only methods are called. ``local-kms`` needs no
-registration.
+Drivers that were written for confluent-kafka work without changes: only methods are called. Our own, of ``local-kms``
+and ``aws-kms``, need no registration.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import os
 import threading
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
+from importlib import import_module
 from typing import Any, Final, Protocol
 
 from contractlog.contracts.encryption.local_kms import LOCAL_KMS, create_local_cipher
@@ -108,7 +109,11 @@ class LocalKmsDriver(KmsDriver):
 
 _DRIVERS: Final[list[Any]] = []
 _LOCK: Final = threading.Lock()
-_LOCAL_DRIVER: Final = LocalKmsDriver()
+#: Modules and classes of the drivers that need no registration, by the prefix of their URLs.
+_BUILTIN_DRIVERS: Final[Mapping[str, tuple[str, str]]] = {
+    "local-kms://": (__name__, "LocalKmsDriver"),
+    "aws-kms://": ("contractlog.serdes.rules.encryption.aws_kms_driver", "AwsKmsDriver"),
+}
 
 
 def register_kms_driver(driver: Any) -> None:
@@ -130,9 +135,19 @@ def find_kms_driver(key_url: str) -> Any:
         RuleError: there is none.
     """
     with _LOCK:
-        drivers = [*_DRIVERS, _LOCAL_DRIVER]
+        drivers = [*_DRIVERS]
     for driver in drivers:
         if key_url.startswith(driver.get_key_url_prefix()):
             return driver
-    kms_type = key_url.partition("://")[0]
+    kms_type, separator, _ = key_url.partition("://")
+    if kms_type + separator in _BUILTIN_DRIVERS:
+        return _create_driver(kms_type, *_BUILTIN_DRIVERS[kms_type + separator])
     raise RuleError(f"there is no driver for the KMS type {kms_type}: register one with register_kms_driver")
+
+
+def _create_driver(kms_type: str, module: str, class_name: str) -> Any:
+    try:
+        return getattr(import_module(module), class_name)()
+    except ImportError:
+        extra = kms_type.partition("-")[0]
+        raise RuleError(f"the KMS type {kms_type} needs an extra: pip install 'contractlog[{extra}]'") from None
