@@ -331,6 +331,17 @@ def test_the_verb_users_lists_what_the_file_says(users: Path) -> None:
     assert "secret" not in users.read_text()
 
 
+def test_the_verb_users_permits_encryption_keys(users: Path) -> None:
+    words = ("users", "add", "keeper", "--no-password", "--read-keys", "pii-*", "--write-keys", "own")
+    done = contractlog(*words, "--file", str(users))
+    assert done.returncode == 0
+    assert "reads -, writes -, reads keys pii-*, writes keys own" in done.stderr
+    assert "has no permissions" not in done.stderr
+    line = "keeper  read: -  write: -  read_keys: pii-*  write_keys: own  by certificate"
+    assert line in contractlog("users", "list", "--file", str(users)).stdout
+    assert contractlog("users", "add", "y", "--no-password", "--read-keys", "", "--file", str(users)).returncode == 2
+
+
 def test_the_verb_users_makes_and_replaces_passwords(users: Path) -> None:
     first = contractlog("users", "add", "x", "--generate", "--file", str(users)).stdout.strip()
     generate = ("users", "add", "x", "--generate", "--file", str(users), "--format", "json")

@@ -1,4 +1,4 @@
-"""Records that our serializers encrypt are read by those of the official client, and the other way round."""
+"""Records that our serializers or the official ones encrypt are read by both."""
 
 from __future__ import annotations
 

@@ -184,6 +184,18 @@ def test_our_executor_works_in_the_official_serializers_and_deserializers(url: s
     client.__exit__()
 
 
+@pytest.mark.parametrize(("writer", "reader"), [("official", "ours"), ("ours", "official")])
+def test_subjects_of_a_context_have_deks_of_their_own(url: str, sides: Sides, writer: str, reader: str) -> None:
+    options = {"encrypt_kek_name": f"kek-{next(NUMBERS)}"}
+    encrypted = sides.run(writer, "WRITE", "x", FieldType.STRING, subject=":.eu:orders-value", **options)
+    assert sides.run(reader, "READ", encrypted, FieldType.STRING, subject=":.eu:orders-value", **options) == "x"
+    with Registry(url) as registry:
+        assert registry.dek_subjects(options["encrypt_kek_name"]) == [":.eu:orders-value"]
+        assert (
+            registry.with_context(".eu").dek(options["encrypt_kek_name"], "orders-value").subject == ":.eu:orders-value"
+        )
+
+
 def test_the_official_executor_takes_the_key_that_ours_created(url: str, sides: Sides) -> None:
     kek = register_kek(url)
     for side in ("ours", "official"):

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from contractlog.compatibility.errors import UsageError
 from contractlog.registry.access.passwords import HashedPassword
-from contractlog.registry.access.permissions import explain_pattern_mistake
+from contractlog.registry.access.permissions import Permission, explain_pattern_mistake
 from contractlog.registry.access.users_file import UsersFile, parse_users
 from contractlog.registry.access.users_file_editor import format_entry, read_users, remove_entry
 
@@ -118,6 +118,23 @@ def test_users_are_written_read_and_removed_one_by_one(found: dict[str, list[str
 def test_invalid_users_files_are_rejected(text: str, reason: str) -> None:
     with pytest.raises(ValueError, match=reason):
         parse_users(text)
+
+
+def test_permissions_on_keys_are_patterns_of_kek_names_and_apart_from_subjects() -> None:
+    entry = format_entry("ci", CHEAP, ["*"], ["*"], read_keys=["pii-*", "one"], write_keys=["two"])
+    keys = parse_users(entry).by_name["ci"].permissions.keys
+    readable = [name for name in ("pii-", "pii", "one", "one2", "two", "*") if keys.permits(Permission.READ, name)]
+    assert readable == ["pii-", "one", "two"]
+    assert [name for name in ("pii-", "one", "two") if keys.permits(Permission.WRITE, name)] == ["two"]
+    without = parse_users(format_entry("ci", CHEAP, ["*"], ["*"])).by_name["ci"].permissions.keys
+    assert not any(without.permits_any(operation) for operation in Permission)
+
+
+@pytest.mark.parametrize("pattern", ["['a*b']", "'pii'", "[1]", "['']"])
+def test_invalid_patterns_of_keks_are_rejected(pattern: str) -> None:
+    for member in ("read_keys", "write_keys"):
+        with pytest.raises(ValueError, match=f"user `ci`: {member}"):
+            parse_users(f"[users.ci]\n{member} = {pattern}\n")
 
 
 def test_a_file_is_read_again_when_it_changes_and_stays_when_it_breaks(
