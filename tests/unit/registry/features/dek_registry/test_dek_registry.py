@@ -17,6 +17,7 @@ from contractlog.registry.access.passwords import HashedPassword
 from contractlog.registry.access.users_file_editor import format_entry
 from contractlog.registry.settings import Settings
 from contractlog.registry.storage import tables
+from contractlog.registry.storage.contexts import forget_context
 
 from support.registry import in_process
 
@@ -308,6 +309,15 @@ def test_deks_belong_to_the_context_of_their_subject_and_keks_to_none(http: http
     assert http.get("/contexts/.eu" + KEKS).json() == ["pii"]
     assert http.get("/contexts/.us" + KEKS).json() == []
     assert http.get("/contexts/.eu" + KEKS + "/pii").json()["name"] == "pii"
+
+
+def test_forgetting_a_context_deletes_its_deks_and_no_others(node: httpx2.Client) -> None:
+    create_kek(node)
+    for subject in (":.eu:s", "s"):
+        create_dek(node, subject)
+    store = node.app.state.services.store  # type: ignore[attr-defined]
+    store.transact(lambda change: forget_context(change, ".eu")).result(30)
+    assert send(node, "GET", "/pii/deks?deleted=true") == ["s"]
 
 
 def test_the_alias_for_deks_comes_before_the_alias(http: httpx2.Client) -> None:
