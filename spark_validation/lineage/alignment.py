@@ -18,6 +18,7 @@ __all__ = [
     "Alignment",
     "RowPairs",
     "align_rows",
+    "may_agree",
     "measure_agreement",
     "pool_alignments",
 ]
@@ -27,6 +28,8 @@ MIN_AGREEMENT: Final = 0.95  #: minimum share of rows in which a copied field eq
 
 
 MIN_CERTAIN_ROWS: Final = 20
+FEW_ROWS: Final = 64  #: rows that show that no fields agree
+MIN_FEW_AGREE: Final = 0.75  #: minimum share of these if fields agree in nearly all rows
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +106,21 @@ def align_rows(source: SampledField, target: SampledField) -> Alignment:
     alone = source.counts[group] == 1
     controls = np.where(alone, -1, source.rows[by_time[np.minimum(beside, len(by_time) - 1)]])
     return Alignment(source.rows[a], target.rows[b], controls, float(matched))
+
+
+def may_agree(source: SampledTopic, target: SampledTopic, anchor: tuple[int, int], alignment: Alignment) -> bool:
+    """Return whether any fields but the aligning ones agree in a few aligned rows.
+
+    If none do, nothing proves that aligned rows belong together. This rejects most alignments of unrelated topics at
+    a small part of the cost of ``measure_agreement``.
+    """
+    few = alignment.thin(FEW_ROWS)
+    target_cells = target.cells[few.targets]
+    valued = target_cells != 0
+    equal = (source.cells[few.sources][:, :, None] == target_cells[:, None, :]) & valued[:, None, :]
+    possible = np.count_nonzero(equal, axis=0) >= np.maximum(MIN_FEW_AGREE * np.count_nonzero(valued, axis=0), 1)
+    possible[anchor[0], :] = possible[:, anchor[1]] = False
+    return bool(possible.any())
 
 
 def measure_agreement(

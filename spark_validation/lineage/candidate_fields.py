@@ -1,7 +1,7 @@
 """Pairs of fields of different topics that share sampled values, by an inverted index of the values.
 
-Only these pairs can prove an edge. Topics without such a pair are never compared, which keeps the inference fast for
-many unrelated topics.
+Only these pairs can prove an edge. Topics without such a pair are never compared, and the rows of topics that share the
+values of one field only are not compared field by field, which keeps the inference fast for many unrelated topics.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import numpy as np
 
 from contractlog.spark_validation.lineage.sample_arrays import Integers, SampledTopic
 
-__all__ = ["Candidates", "FieldPair", "find_candidates"]
+__all__ = ["Candidates", "FieldPair", "find_candidates", "share_two_fields"]
 
 MIN_VALUES: Final = 3
 MIN_CONTAINED: Final = 0.25  #: minimum share of the target's values that an anchor's source also has
@@ -37,6 +37,16 @@ def find_candidates(topics: Sequence[SampledTopic]) -> dict[tuple[str, str], lis
         for source, pairs in index.find_sources(number):
             candidates[topics[source].name, target.name] = pairs
     return candidates
+
+
+def share_two_fields(pairs: Sequence[FieldPair]) -> bool:
+    """Return whether two fields of a source share values with two of a target, each with another one.
+
+    By one of them, rows can be aligned; the other one may prove that aligned rows belong together. If pairs were left
+    out beyond the maximum, this is assumed.
+    """
+    sources, targets = {f for f, _ in pairs}, {g for _, g in pairs}
+    return (len(sources) > 1 and len(targets) > 1) or len(pairs) >= MAX_ANCHORS
 
 
 class _ValueIndex:

@@ -17,7 +17,7 @@ from contractlog.spark_validation.lineage.alignment import Alignment
 from contractlog.spark_validation.lineage.candidate_fields import FieldPair
 from contractlog.spark_validation.lineage.sample_arrays import GroupedTimes, Integers, SampledTopic
 
-__all__ = ["CombinedFields", "align_by_two_fields"]
+__all__ = ["CombinedFields", "RecordTimes", "align_by_two_fields"]
 
 TIMES: Final = (-2, -1)  #: instead of a source field: the time of the record in milliseconds or microseconds
 MIN_TIMES: Final = 0.1  #: minimum share of a target field's values that are times of source records
@@ -25,6 +25,9 @@ MAX_TIMES: Final = 300  #: values examined for this
 MAX_PAIRS: Final = 6  #: pairs of fields that are combined
 MIN_ROWS: Final = 20  #: minimum number of target rows whose source row, if any, must be in the sample
 MIN_MATCHED: Final = 0.5  #: minimum share of these with a source row before
+FEW_ROWS: Final = 128  #: target rows that are looked up before all others
+MIN_FEW_ROWS: Final = 16  #: minimum number of these, with the source row sampled, to decide
+MIN_FEW_MATCHED: Final = 0.2  #: minimum share of these with a source row, to look up the others
 MAX_CHANCE: Final = 0.2  #: maximum of matches with a wrong second value, as a share of the right ones
 MAX_LATER: Final = 0.05  #: maximum share of matches that are only later in the source
 MIN_UNIQUE: Final = 0.5  #: minimum number of combinations per source row
@@ -34,11 +37,30 @@ Cells = npt.NDArray[np.uint32]
 Words = npt.NDArray[np.uint64]
 
 
+class RecordTimes:
+    """Fields of topics whose values are the times of records."""
+
+    def __init__(self, topics: Sequence[SampledTopic]) -> None:
+        times = [topic.distinct_times for topic in topics]
+        self._times = np.unique(np.concatenate(times)) if times else np.empty(0, np.uint32)
+        self._fields: dict[str, tuple[Cells, Integers]] = {}
+
+    def find_fields(self, source: SampledTopic, target: SampledTopic) -> list[int]:
+        """Return the target fields of which many values are times of source records."""
+        if target.name not in self._fields:
+            few = target.cells[:: max(1, len(target.cells) // MAX_TIMES)]
+            fields = np.flatnonzero(_share_times(self._times, few) >= MIN_TIMES)  # times of any topic
+            self._fields[target.name] = few[:, fields], fields
+        few, fields = self._fields[target.name]
+        return [int(field) for field in fields[_share_times(source.distinct_times, few) >= MIN_TIMES]]
+
+
 class CombinedFields:
     """Combinations of two fields of a source, each computed once for all targets."""
 
-    def __init__(self, source: SampledTopic) -> None:
+    def __init__(self, source: SampledTopic, times: RecordTimes) -> None:
         self.source = source
+        self.times = times
         self._whole: dict[int, Cells] = {}
         self._groups: dict[tuple[int, int], _Groups | None] = {}
 
@@ -50,12 +72,29 @@ class CombinedFields:
             self._groups[first, second] = _group_rows(self.source, first, second)
         return self._groups[first, second]
 
-    def is_sampled(self, field: int, values: Cells) -> npt.NDArray[np.bool_]:
+    def select_sampled(self, target: SampledTopic, first: FieldPair, second: FieldPair, rows: Integers) -> Integers:
+        """Return those of the target rows of which all source rows were sampled, by one of two fields."""
+        sampled = self._is_sampled(first[0], target.cells[rows, first[1]])
+        if second[0] not in TIMES:
+            sampled |= self._is_sampled(second[0], target.cells[rows, second[1]])
+        return rows[sampled]
+
+    def _is_sampled(self, field: int, values: Cells) -> npt.NDArray[np.bool_]:
         """Return whether all occurrences of values in the source were sampled."""
         if field not in self._whole:
             sampled = self.source.fields[field]
             self._whole[field] = (sampled.distinct[sampled.whole] >> np.uint64(32)).astype(np.uint32)
         return _find(self._whole[field], values) >= 0
+
+    def may_match(self, target: SampledTopic, first: FieldPair, second: FieldPair, rows: Integers) -> bool:
+        """Return whether combinations of a few target rows occur in the source; if not, no more are looked up."""
+        groups = self.find_groups(first[0], second[0])
+        if groups is None:
+            return False
+        _, values = _combine(target, first[1], second[1], self.select_sampled(target, first, second, rows))
+        if len(values) < MIN_FEW_ROWS:
+            return True
+        return float(np.mean(_find(groups.distinct, values) >= 0)) >= MIN_FEW_MATCHED
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,19 +117,20 @@ def align_by_two_fields(
     # Two counters that grow at the same rate match without being related; session keys are accepted because they recur.
     source = combined.source
     keys = [pair for pair in pairs[:MAX_PAIRS] if not source.fields[pair[0]].identifies_rows]
-    times = [(time, field) for field in _time_fields(source, target) for time in TIMES] if keys else []
+    fields = combined.times.find_fields(source, target) if keys else []
+    times = [(time, field) for field in fields for time in TIMES]
     options = [
         (first, second)
         for first, second in [*combinations(pairs[:MAX_PAIRS], 2), *product(keys, times)]
         if first[0] != second[0] and first[1] != second[1]
     ]
-    used = {pair for option in options for pair in option if pair[0] not in TIMES}
-    certain = {pair: combined.is_sampled(pair[0], target.cells[:, pair[1]]) for pair in used}
+    few = np.arange(0, len(target.cells), len(target.cells) // FEW_ROWS + 1)
+    everywhere = np.arange(len(target.cells))
     for first, second in options:
-        sampled = certain[first] if second[0] in TIMES else certain[first] | certain[second]
-        alignment = _align(combined, target, first, second, sampled)
-        if alignment is not None:
-            yield first, second, alignment
+        if combined.may_match(target, first, second, few):
+            alignment = _align(combined, target, first, second, everywhere)
+            if alignment is not None:
+                yield first, second, alignment
 
 
 def _align(
@@ -98,13 +138,15 @@ def _align(
     target: SampledTopic,
     first: FieldPair,
     second: FieldPair,
-    sampled: npt.NDArray[np.bool_],
+    rows: Integers,
 ) -> Alignment | None:
-    """Align the target rows of which all source rows were sampled."""
+    """Align those of the target rows of which all source rows were sampled."""
     groups = combined.find_groups(first[0], second[0])
     if groups is None:
         return None
-    target_rows, target_values = _combine(target, first[1], second[1], np.flatnonzero(sampled))
+    target_rows, target_values = _combine(
+        target, first[1], second[1], combined.select_sampled(target, first, second, rows)
+    )
     if len(target_rows) < MIN_ROWS:
         return None
     matched = _find(groups.distinct, target_values)
@@ -132,13 +174,11 @@ def _group_rows(source: SampledTopic, first: int, second: int) -> _Groups | None
     return _Groups(rows, distinct, GroupedTimes(groups, source.times[rows]), groups)
 
 
-def _time_fields(source: SampledTopic, target: SampledTopic) -> list[int]:
-    """Return the target fields of which many values are times of source records."""
-    few = target.cells[:: max(1, len(target.cells) // MAX_TIMES)]
-    times = source.distinct_times
-    are_times = times[np.minimum(np.searchsorted(times, few), len(times) - 1)] == few
-    shares = are_times.sum(axis=0) / np.maximum(np.count_nonzero(few, axis=0), 1)
-    return [int(field) for field in np.flatnonzero(shares >= MIN_TIMES)]
+def _share_times(times: Cells, cells: Cells) -> npt.NDArray[np.float64]:
+    """Return the share of each column's values that are times."""
+    return np.asarray(
+        np.count_nonzero(_find(times, cells) >= 0, axis=0) / np.maximum(np.count_nonzero(cells, axis=0), 1)
+    )
 
 
 def _combine(topic: SampledTopic, first: int, second: int, rows: Integers) -> tuple[Integers, Words]:

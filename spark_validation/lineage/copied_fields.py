@@ -15,10 +15,11 @@ from contractlog.spark_validation.lineage.alignment import (
     Alignment,
     RowPairs,
     align_rows,
+    may_agree,
     measure_agreement,
     pool_alignments,
 )
-from contractlog.spark_validation.lineage.candidate_fields import FieldPair
+from contractlog.spark_validation.lineage.candidate_fields import FieldPair, share_two_fields
 from contractlog.spark_validation.lineage.combined_alignment import CombinedFields, align_by_two_fields
 from contractlog.spark_validation.lineage.sample_arrays import SampledField, SampledTopic
 
@@ -73,11 +74,13 @@ def find_copy(combined: CombinedFields, target: SampledTopic, pairs: Sequence[Fi
     """
     source = combined.source
     proven: list[tuple[float, Alignment, float]] = []
-    for anchor, target_field in pairs:
+    for anchor, target_field in pairs if share_two_fields(pairs) else ():
         unique = source.fields[anchor].identifies_rows and target.fields[target_field].identifies_rows
         fewest = MIN_UNIQUE_ROWS if unique else MIN_ROWS
         alignment = align_rows(source.fields[anchor], target.fields[target_field])
         if len(alignment.targets) < fewest or alignment.once < MIN_USED_ONCE or alignment.matched < MIN_FOUND:
+            continue
+        if not may_agree(source, target, (anchor, target_field), alignment):
             continue
         agreement = measure_agreement(source, target, alignment.thin(MAX_PROOF_ROWS))
         proof = float(agreement.share[find_proofs(source, target, (anchor, target_field), agreement, fewest)].sum())

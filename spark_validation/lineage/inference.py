@@ -19,7 +19,7 @@ from typing import Final, Protocol
 from contractlog.contracts.audit.mergeable_state import AuditState
 from contractlog.contracts.lineage.edges import EdgeDirection, LineageEdge
 from contractlog.spark_validation.lineage.candidate_fields import Candidates, find_candidates
-from contractlog.spark_validation.lineage.combined_alignment import CombinedFields
+from contractlog.spark_validation.lineage.combined_alignment import CombinedFields, RecordTimes
 from contractlog.spark_validation.lineage.converted_fields import find_converted_fields
 from contractlog.spark_validation.lineage.copied_fields import CopiedField, Copies, TopicCopy, find_copy
 from contractlog.spark_validation.lineage.edge_evidence import FieldEdge, build_edge
@@ -77,8 +77,9 @@ def infer_edges(state: AuditState, *, secret: str = "", progress: ProgressDispla
 def _infer_edges(topics: list[SampledTopic], step: Callable[[], None]) -> list[LineageEdge]:
     candidates = find_candidates(topics)
     pairs: dict[tuple[str, str], TopicCopy] = {}
+    times = RecordTimes(topics)
     for a in topics:
-        combined = CombinedFields(a)
+        combined = CombinedFields(a, times)
         for b in topics:
             if a is not b:
                 shared = candidates.get((a.name, b.name))

@@ -70,7 +70,7 @@ class SampledField:
     highest: int  #: all values up to this hash are sampled
     deepest: int  #: all values below this hash are sampled in depth
 
-    @property
+    @cached_property
     def identifies_rows(self) -> bool:
         """Return whether nearly every row has a value of its own."""
         return len(self.distinct) >= MIN_UNIQUE * len(self.hashes)

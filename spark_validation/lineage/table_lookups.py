@@ -9,8 +9,8 @@ from typing import Final
 
 import numpy as np
 
-from contractlog.spark_validation.lineage.alignment import Alignment, RowPairs, measure_agreement
-from contractlog.spark_validation.lineage.candidate_fields import FieldPair
+from contractlog.spark_validation.lineage.alignment import Alignment, RowPairs, may_agree, measure_agreement
+from contractlog.spark_validation.lineage.candidate_fields import FieldPair, share_two_fields
 from contractlog.spark_validation.lineage.copied_fields import find_proofs
 from contractlog.spark_validation.lineage.sample_arrays import SampledField, SampledTopic, find_values
 
@@ -46,7 +46,7 @@ def find_lookups(
         unexplained: the wanted fields of the target.
     """
     best: tuple[tuple[bool, bool, int, int], dict[str, LookupField]] | None = None
-    for key, foreign in pairs:
+    for key, foreign in pairs if share_two_fields(pairs) else ():
         if not _is_key(table.fields[key], target.fields[foreign]):
             continue
         rows = _align_by_key(table.fields[key], target.fields[foreign])
@@ -86,9 +86,13 @@ def _prove_fields(
     if len(firsts) < MIN_KEYS:
         return {}
     by_key = Alignment(rows.sources[firsts], rows.targets[firsts], rows.controls[firsts], rows.matched)
+    if not may_agree(table, target, anchor, by_key):
+        return {}
     agreement = measure_agreement(table, target, by_key)
-    everywhere = measure_agreement(table, target, rows)
     strong = find_proofs(table, target, anchor, agreement, fewest=MIN_KEYS)
+    if not strong.any():
+        return {}
+    everywhere = measure_agreement(table, target, rows)
     proven = {}
     for g in np.flatnonzero(strong.any(axis=0)).tolist():
         f = int(np.argmax(np.where(strong[:, g], agreement.share[:, g], -1)))

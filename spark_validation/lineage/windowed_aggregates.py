@@ -28,8 +28,11 @@ _UNITS: Final = ((1440 * MINUTE_MS, "day"), (60 * MINUTE_MS, "hour"), (MINUTE_MS
 MIN_ROWS: Final = 12
 MIN_VALUES: Final = 3
 MIN_AGREEMENT: Final = 0.95
+FEW_ROWS: Final = 64  #: target rows that are looked at before all others
+MIN_FEW_AGREE: Final = 0.75  #: minimum share of these with a window in the source
 MIN_BEYOND_CHANCE: Final = 0.3  #: minimum difference to the agreement with other keys and windows
 MIN_SHARED_WINDOWS: Final = 0.1  #: minimum share of windows with several records, without which nothing is aggregated
+MAX_REPEATED: Final = 0.1  #: maximum share of target records with the same key and window as another, such as late ones
 RELATIVE_ERROR: Final = 1e-6  #: sums may be rounded
 MAX_KEYS: Final = 4  #: maximum number of pairs of key fields tried per pair of topics
 
@@ -75,10 +78,20 @@ class TargetKeys:
         numbers = np.isfinite(target.numbers)
         self._numeric = np.flatnonzero(np.count_nonzero(numbers, axis=0) >= MIN_ROWS)
         self._windows: dict[tuple[int, int], _Ended] = {}
+        self._widths: dict[int, list[int]] = {}
 
     def has_numbers(self, key: int) -> bool:
         """Return whether another field than the key has enough numbers."""
         return bool((self._numeric != key).any())
+
+    def find_widths(self, key: int) -> list[int]:
+        """Return the widths of windows of which nearly each has one record per key."""
+        if key not in self._widths:
+            field = self.target.fields[key]
+            deep = field.hashes < np.uint64(field.deepest)  # of other values, one record was sampled
+            groups, times = field.groups[deep], field.times[deep]
+            self._widths[key] = [width for width in WIDTHS if _share_repeated(groups, times // width) <= MAX_REPEATED]
+        return self._widths[key]
 
     def find_windows(self, key: int, width: int) -> _Ended:
         """Return the last window that had ended at each occurrence of a key."""
@@ -126,14 +139,18 @@ def find_aggregate(source: SampledTopic, foreign: TargetKeys, pairs: Sequence[Fi
     keys = [(f, g) for f, g in pairs if not source.fields[f].identifies_rows and not target.fields[g].identifies_rows]
     for f, g in keys[:MAX_KEYS]:
         key = source.fields[f]
-        widths = [width for width in WIDTHS if len(_window_starts(key, width))] if foreign.has_numbers(g) else []
+        possible = foreign.find_widths(g) if foreign.has_numbers(g) else []
+        widths = [width for width in possible if len(_window_starts(key, width))]
         if not widths:
             continue
         groups, shared = find_values(key, target.fields[g])
         at = np.flatnonzero(shared)
         if len(at) < MIN_ROWS:
             continue
+        few = at[:: len(at) // FEW_ROWS + 1]
         for width in widths:
+            if not _may_aggregate(key, groups[few], foreign.find_windows(g, width).pick(few), width):
+                continue
             windows = _collect_windows(source, key, groups[at], foreign.find_windows(g, width).pick(at), width)
             if windows is None:
                 continue
@@ -147,6 +164,20 @@ def _rank(aggregate: Aggregate) -> tuple[int, float, int]:
     return len(aggregate.fields), aggregate.score, len(aggregate.rows.targets)
 
 
+def _may_aggregate(key: SampledField, groups: Integers, ended: _Ended, width: int) -> bool:
+    """Return whether a few target rows have windows in the source; if not, the others are not looked up."""
+    chosen = np.flatnonzero(_are_complete(key, groups, ended, width))
+    if len(chosen) < MIN_ROWS:
+        return True
+    return float(np.mean(_find_windows(key, groups[chosen], ended.windows[chosen], width) >= 0)) >= MIN_FEW_AGREE
+
+
+def _find_windows(key: SampledField, groups: Integers, windows: Integers, width: int) -> Integers:
+    """Return the index of each window of a key among those of the source, or -1."""
+    firsts = key.timeline.order[_window_starts(key, width)]
+    return _find_pairs(key.groups[firsts], key.times[firsts] // width, groups, windows)
+
+
 def _collect_windows(
     source: SampledTopic, key: SampledField, groups: Integers, ended: _Ended, width: int
 ) -> _Windows | None:
@@ -158,8 +189,7 @@ def _collect_windows(
         return None
     targets, groups, windows = ended.targets[chosen], groups[chosen], ended.windows[chosen]
     counts = np.diff(starts, append=len(order))
-    firsts = order[starts]
-    at = _find_pairs(key.groups[firsts], key.times[firsts] // width, groups, windows)
+    at = _find_windows(key, groups, windows, width)
     present = at >= 0
     if np.count_nonzero(present) < max(MIN_ROWS, MIN_AGREEMENT * len(at)):
         return None
@@ -175,6 +205,14 @@ def _collect_windows(
             "maximum": np.fmax.reduceat(numbers, starts)[at],
         },
     )
+
+
+def _share_repeated(groups: Integers, windows: Integers) -> float:
+    """Return the share of records that have the same key and window as another."""
+    if not len(groups):
+        return 0.0
+    offsets = windows - windows.min()
+    return 1 - len(np.unique(groups * (int(offsets.max()) + 1) + offsets)) / len(groups)
 
 
 def _window_starts(key: SampledField, width: int) -> Integers:

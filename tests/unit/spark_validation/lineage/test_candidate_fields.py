@@ -12,6 +12,7 @@ from contractlog.spark_validation.lineage.candidate_fields import (
     MIN_CONTAINED,
     MIN_VALUES,
     find_candidates,
+    share_two_fields,
 )
 from contractlog.spark_validation.lineage.sample_arrays import SampledField, SampledTopic, group_by_topic
 
@@ -69,3 +70,12 @@ def test_a_further_topic_changes_no_candidates_of_others(estate: list[Records], 
 
 def test_no_topics_have_no_candidates() -> None:
     assert find_candidates([]) == {}
+
+
+@given(st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4)), max_size=MAX_ANCHORS - 1, unique=True))
+def test_two_fields_are_shared_if_two_pairs_have_no_field_in_common(pairs: list[tuple[int, int]]) -> None:
+    assert share_two_fields(pairs) == any(a[0] != b[0] and a[1] != b[1] for a in pairs for b in pairs)
+
+
+def test_topics_of_which_pairs_were_left_out_may_share_two_fields() -> None:
+    assert share_two_fields([(0, g) for g in range(MAX_ANCHORS)])

@@ -10,6 +10,8 @@ import pytest
 
 from contractlog.contracts.lineage.edges import LineageEdge
 from contractlog.spark_validation.lineage.inference import infer_edges
+from contractlog.spark_validation.lineage.sample_arrays import group_by_topic
+from contractlog.spark_validation.lineage.windowed_aggregates import TargetKeys
 
 from support.sampled_topics import Record, sample_topics
 
@@ -88,3 +90,10 @@ def test_numbers_of_shared_keys_that_aggregate_nothing_have_no_source() -> None:
     sales = make_sales(random, 60)
     others = make_sales(random, 60)
     assert infer({"sales": sales, "totals": aggregate(others, 6, random)}) == []
+
+
+def test_a_key_with_several_records_per_window_is_none_of_an_aggregate() -> None:
+    times = range(START, START + 48 * HOUR, HOUR // 2)
+    records = [(time, {"customer": f"C{customer}", "amount": customer}) for time in times for customer in range(5)]
+    keys = TargetKeys(group_by_topic(sample_topics({"sales": records}).samples)[0])
+    assert keys.find_widths(1) == [minutes * 60_000 for minutes in (1, 5, 10, 15, 30)]  # field 1 is the customer
