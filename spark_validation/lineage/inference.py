@@ -11,7 +11,7 @@ edge is reported.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from typing import Final, Protocol
@@ -19,6 +19,7 @@ from typing import Final, Protocol
 from contractlog.contracts.audit.mergeable_state import AuditState
 from contractlog.contracts.lineage.edges import EdgeDirection, LineageEdge
 from contractlog.spark_validation.lineage.candidate_fields import Candidates, find_candidates
+from contractlog.spark_validation.lineage.clock_skew import estimate_clock_offsets, move_times
 from contractlog.spark_validation.lineage.combined_alignment import CombinedFields, RecordTimes
 from contractlog.spark_validation.lineage.converted_fields import find_converted_fields
 from contractlog.spark_validation.lineage.copied_fields import CopiedField, Copies, TopicCopy, find_copy
@@ -76,17 +77,13 @@ def infer_edges(state: AuditState, *, secret: str = "", progress: ProgressDispla
 
 def _infer_edges(topics: list[SampledTopic], step: Callable[[], None]) -> list[LineageEdge]:
     candidates = find_candidates(topics)
-    pairs: dict[tuple[str, str], TopicCopy] = {}
-    times = RecordTimes(topics)
-    for a in topics:
-        combined = CombinedFields(a, times)
-        for b in topics:
-            if a is not b:
-                shared = candidates.get((a.name, b.name))
-                copy = find_copy(combined, b, shared) if shared else None
-                if copy:
-                    pairs[a.name, b.name] = copy
-                step()
+    pairs = _find_copies(topics, candidates, step)
+    offsets = estimate_clock_offsets({topic.name: topic for topic in topics}, pairs)
+    if offsets:
+        topics = [move_times(topic, offsets[topic.name]) if topic.name in offsets else topic for topic in topics]
+        moved = {pair: fields for pair, fields in candidates.items() if not offsets.keys().isdisjoint(pair)}
+        unmoved = {pair: copy for pair, copy in pairs.items() if pair not in moved}
+        pairs = unmoved | _find_copies(topics, moved, lambda: None)
     originals = _find_mirrors(pairs)
     estate = _Estate(
         topics,
@@ -106,6 +103,24 @@ def _infer_edges(topics: list[SampledTopic], step: Callable[[], None]) -> list[L
         else:
             edges += _explain_fields(target, estate)
     return sorted(edges, key=lambda edge: (*edge["to"].values(), *edge["from"].values()))
+
+
+def _find_copies(
+    topics: Sequence[SampledTopic], candidates: Candidates, step: Callable[[], None]
+) -> dict[tuple[str, str], TopicCopy]:
+    """Return the copies between topics, by source and target."""
+    copies: dict[tuple[str, str], TopicCopy] = {}
+    times = RecordTimes(topics)
+    for a in topics:
+        combined = CombinedFields(a, times)
+        for b in topics:
+            if a is not b:
+                shared = candidates.get((a.name, b.name))
+                copy = find_copy(combined, b, shared) if shared else None
+                if copy:
+                    copies[a.name, b.name] = copy
+                step()
+    return copies
 
 
 @dataclass(frozen=True, slots=True)
