@@ -9,6 +9,7 @@ and recall. ``--only cost`` measures the CPU of inference for many topics, and t
 from __future__ import annotations
 
 import argparse
+import sys
 import tempfile
 import time
 from collections.abc import Callable
@@ -103,6 +104,11 @@ def _keep(topic: Topic, rows: npt.NDArray[np.bool_]) -> Topic:
     return replace(topic, frame=frame, times=topic.times[rows])
 
 
+def _read(topic: Topic, rows: npt.NDArray[np.bool_]) -> Topic:
+    """Return a topic of which some records were not read: their offsets are missing."""
+    return replace(_keep(topic, rows), offsets=np.flatnonzero(rows))
+
+
 def _shorten(share: float) -> Condition:
     return Condition(
         f"{share:.0%}", lambda _random, topic, _last: _keep(topic, topic.times < START_MS + int(share * STREAM_MS))
@@ -110,7 +116,7 @@ def _shorten(share: float) -> Condition:
 
 
 def _thin(share: float) -> Condition:
-    return Condition(f"{share:.0%}", lambda random, topic, _last: _keep(topic, random.random(len(topic.times)) < share))
+    return Condition(f"{share:.0%}", lambda random, topic, _last: _read(topic, random.random(len(topic.times)) < share))
 
 
 def _shrink(divisor: int) -> Condition:
@@ -152,6 +158,7 @@ def _measure_costs() -> list[str]:
             write_values(state, Path(folder))
             size = sum(file.stat().st_size for file in Path(folder).rglob("*") if file.is_file())
         rows.append(f"| {name} | {fields:,} | {len(edges):,} | {seconds:.1f} | {size / fields:,.0f} |")
+        print(rows[-1], file=sys.stderr, flush=True)
     return [
         "| estate | fields | edges | CPU s of inference | bytes of state per field |",
         "|---|---|---|---|---|",

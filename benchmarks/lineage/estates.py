@@ -16,7 +16,7 @@ import pyarrow as pa
 from pipelines import PIPELINES, derive_topic
 from topics import DOMAINS, Topic, TrueEdge, make_distractors
 
-from contractlog.contracts.audit.mergeable_state import AuditState
+from contractlog.contracts.audit.mergeable_state import AuditState, Coverage
 from contractlog.contracts.audit.value_samples import SampleDesign, make_design
 from contractlog.spark_validation.lineage.sampling import sample_fields
 
@@ -109,14 +109,16 @@ def _rename(topic: Topic, prefix: str) -> Topic:
 def sample_estate(estate: Estate, design: SampleDesign | None = None) -> AuditState:
     """Return the state of an audit of all topics, with samples only, by default of an audit's design."""
     samples = {}
+    coverage = set()
     design = design or make_design(SECRET)
     for topic in estate.topics:
-        offsets = np.arange(len(topic.times))
+        offsets = np.arange(len(topic.times)) if topic.offsets is None else topic.offsets
+        coverage.add(Coverage(topic.name, 0, 0, int(offsets.max(initial=-1)) + 1, len(offsets)))
         columns = [column for name in topic.frame if (column := _column(name, topic.frame[name])) is not None]
         sampled = sample_fields(columns, topic.times, 0, offsets, design, secret=SECRET)
         for field, sample in sampled.items():
             samples[topic.name, "value", field] = sample
-    return AuditState(samples=samples)
+    return AuditState(frozenset(coverage), samples=samples)
 
 
 def _column(name: str, values: pd.Series) -> _Column | None:

@@ -41,6 +41,7 @@ class Topic:
     times: Integers  #: timestamp of each record, in milliseconds
     edges: tuple[TrueEdge, ...] = ()
     kind: str = "base"
+    offsets: Integers | None = None  #: of records that remain, if others were not read
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ values of one field only are not compared field by field, which keeps the infere
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Final
 
 import numpy as np
@@ -26,12 +27,18 @@ Candidates = Mapping[tuple[str, str], Sequence[FieldPair]]
 """Pairs of fields by the names of source and target, those with the most shared occurrences first."""
 
 
-def find_candidates(topics: Sequence[SampledTopic]) -> dict[tuple[str, str], list[FieldPair]]:
+def find_candidates(
+    topics: Sequence[SampledTopic], read_shares: Mapping[str, float] = MappingProxyType({})
+) -> dict[tuple[str, str], list[FieldPair]]:
     """Return the pairs of fields that share values, of each ordered pair of topics that has any.
 
     The cost is proportional to the number of pairs of fields that have a value in common, summed over all values.
+
+    Args:
+        topics: the topics to compare.
+        read_shares: share of the records that were read, by topic, if that is less than all.
     """
-    index = _ValueIndex(topics)
+    index = _ValueIndex(topics, [read_shares.get(topic.name, 1.0) for topic in topics])
     candidates = {}
     for number, target in enumerate(topics):
         for source, pairs in index.find_sources(number):
@@ -52,12 +59,13 @@ def share_two_fields(pairs: Sequence[FieldPair]) -> bool:
 class _ValueIndex:
     """The fields that have each sampled value; fields are numbered through all topics."""
 
-    def __init__(self, topics: Sequence[SampledTopic]) -> None:
+    def __init__(self, topics: Sequence[SampledTopic], read_shares: Sequence[float]) -> None:
         self._topics = topics
         fields = [field for topic in topics for field in topic.fields]
         sizes = [len(topic.fields) for topic in topics]
         self._firsts = np.cumsum([0, *sizes])
         self._topic_of_field = np.repeat(np.arange(len(topics)), sizes)
+        self._min_contained = MIN_CONTAINED * np.repeat(np.array(read_shares, float), sizes)
         self._highest = np.array([field.highest for field in fields], np.uint64)
         lengths = np.array([len(field.distinct) for field in fields], np.int64)
         self._ends = np.cumsum(lengths)
@@ -96,7 +104,7 @@ class _ValueIndex:
         shared[self._firsts[target] : self._firsts[target + 1]] = 0
         f = np.flatnonzero(shared >= MIN_VALUES)
         comparable = np.searchsorted(field.distinct, self._highest[f], side="right")
-        f = f[shared[f] >= MIN_CONTAINED * comparable]
+        f = f[shared[f] >= self._min_contained[f] * comparable]
         occurrences = np.bincount(fields, np.repeat(field.counts, counts), minlength=len(self._highest)).astype(
             np.int64
         )

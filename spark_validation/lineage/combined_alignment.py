@@ -56,11 +56,18 @@ class RecordTimes:
 
 
 class CombinedFields:
-    """Combinations of two fields of a source, each computed once for all targets."""
+    """Combinations of two fields of a source, each computed once for all targets.
 
-    def __init__(self, source: SampledTopic, times: RecordTimes) -> None:
+    Args:
+        source: the topic.
+        times: times of records of all topics.
+        read_share: share of the source's records that were read.
+    """
+
+    def __init__(self, source: SampledTopic, times: RecordTimes, read_share: float = 1.0) -> None:
         self.source = source
         self.times = times
+        self.read_share = read_share
         self._whole: dict[int, Cells] = {}
         self._groups: dict[tuple[int, int], _Groups | None] = {}
 
@@ -94,7 +101,7 @@ class CombinedFields:
         _, values = _combine(target, first[1], second[1], self.select_sampled(target, first, second, rows))
         if len(values) < MIN_FEW_ROWS:
             return True
-        return float(np.mean(_find(groups.distinct, values) >= 0)) >= MIN_FEW_MATCHED
+        return float(np.mean(_find(groups.distinct, values) >= 0)) >= MIN_FEW_MATCHED * self.read_share
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +158,7 @@ def _align(
         return None
     matched = _find(groups.distinct, target_values)
     share = float(np.mean(matched >= 0))
-    if share < MIN_MATCHED:
+    if share < MIN_MATCHED * combined.read_share:
         return None
     chance = float(np.mean(_find(groups.distinct, _swap_second(target_values)) >= 0))
     if chance > MAX_CHANCE * share:

@@ -78,7 +78,11 @@ def find_copy(combined: CombinedFields, target: SampledTopic, pairs: Sequence[Fi
         unique = source.fields[anchor].identifies_rows and target.fields[target_field].identifies_rows
         fewest = MIN_UNIQUE_ROWS if unique else MIN_ROWS
         alignment = align_rows(source.fields[anchor], target.fields[target_field])
-        if len(alignment.targets) < fewest or alignment.once < MIN_USED_ONCE or alignment.matched < MIN_FOUND:
+        if (
+            len(alignment.targets) < fewest
+            or alignment.once < MIN_USED_ONCE
+            or alignment.matched < MIN_FOUND * combined.read_share
+        ):
             continue
         if not may_agree(source, target, (anchor, target_field), alignment):
             continue

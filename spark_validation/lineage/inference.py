@@ -26,6 +26,12 @@ from contractlog.spark_validation.lineage.copied_fields import CopiedField, Copi
 from contractlog.spark_validation.lineage.edge_evidence import FieldEdge, build_edge
 from contractlog.spark_validation.lineage.mapped_fields import find_mapped_fields
 from contractlog.spark_validation.lineage.nearest_source import nearest_sources
+from contractlog.spark_validation.lineage.read_shares import (
+    chance_of_share,
+    estimate_read_shares,
+    measure_read_shares,
+    scale_copy,
+)
 from contractlog.spark_validation.lineage.sample_arrays import SampledTopic, group_by_topic
 from contractlog.spark_validation.lineage.table_lookups import find_lookups
 from contractlog.spark_validation.lineage.windowed_aggregates import Aggregate, TargetKeys, find_aggregate
@@ -59,8 +65,9 @@ def infer_edges(state: AuditState, *, secret: str = "", progress: ProgressDispla
         ways for lookups.
     """
     topics = group_by_topic(state.samples, secret)
+    read_shares = measure_read_shares(state.coverage, [topic.name for topic in topics])
     if progress is None:
-        return _infer_edges(topics, lambda: None)
+        return _infer_edges(topics, read_shares, lambda: None)
     done = 0
 
     def step() -> None:
@@ -70,27 +77,32 @@ def infer_edges(state: AuditState, *, secret: str = "", progress: ProgressDispla
 
     progress.start(2 * len(topics) * (len(topics) - 1))
     try:
-        return _infer_edges(topics, step)
+        return _infer_edges(topics, read_shares, step)
     finally:
         progress.finish()
 
 
-def _infer_edges(topics: list[SampledTopic], step: Callable[[], None]) -> list[LineageEdge]:
-    candidates = find_candidates(topics)
-    pairs = _find_copies(topics, candidates, step)
+def _infer_edges(
+    topics: list[SampledTopic], read_shares: Mapping[str, float], step: Callable[[], None]
+) -> list[LineageEdge]:
+    candidates = find_candidates(topics, read_shares)
+    pairs = _find_copies(topics, candidates, read_shares, step)
     offsets = estimate_clock_offsets({topic.name: topic for topic in topics}, pairs)
     if offsets:
         topics = [move_times(topic, offsets[topic.name]) if topic.name in offsets else topic for topic in topics]
         moved = {pair: fields for pair, fields in candidates.items() if not offsets.keys().isdisjoint(pair)}
         unmoved = {pair: copy for pair, copy in pairs.items() if pair not in moved}
-        pairs = unmoved | _find_copies(topics, moved, lambda: None)
-    originals = _find_mirrors(pairs)
+        pairs = unmoved | _find_copies(topics, moved, read_shares, lambda: None)
+    shares = estimate_read_shares(read_shares, pairs)
+    pairs = {(a, b): scale_copy(copy, shares[a], shares[b]) for (a, b), copy in pairs.items()}
+    originals = _find_mirrors(pairs, shares)
     estate = _Estate(
         topics,
         {topic.name: topic for topic in topics},
         candidates,
         _drop_ambiguous(pairs, originals),
         [topic for topic in topics if topic.name not in originals],
+        shares,
         step,
     )
     edges: list[LineageEdge] = []
@@ -106,13 +118,16 @@ def _infer_edges(topics: list[SampledTopic], step: Callable[[], None]) -> list[L
 
 
 def _find_copies(
-    topics: Sequence[SampledTopic], candidates: Candidates, step: Callable[[], None]
+    topics: Sequence[SampledTopic],
+    candidates: Candidates,
+    read_shares: Mapping[str, float],
+    step: Callable[[], None],
 ) -> dict[tuple[str, str], TopicCopy]:
     """Return the copies between topics, by source and target."""
     copies: dict[tuple[str, str], TopicCopy] = {}
     times = RecordTimes(topics)
     for a in topics:
-        combined = CombinedFields(a, times)
+        combined = CombinedFields(a, times, read_shares[a.name])
         for b in topics:
             if a is not b:
                 shared = candidates.get((a.name, b.name))
@@ -132,6 +147,7 @@ class _Estate:
     candidates: Candidates
     copies: Copies  #: with a definite direction
     originals: list[SampledTopic]  #: without mirrors of others
+    read_shares: Mapping[str, float]  #: by topic
     step: Callable[[], None]  #: to be called after each comparison of two topics for lookups
 
 
@@ -143,7 +159,7 @@ def _explain_fields(target: SampledTopic, estate: _Estate) -> list[LineageEdge]:
     """
     copies = estate.copies
     candidates = sorted(a for a, b in copies if b == target.name)
-    nearest = nearest_sources(target, candidates, estate.by_name, copies)
+    nearest = nearest_sources(target, candidates, estate.by_name, copies, estate.read_shares)
     unexplained = {field.name for field in target.fields}
     edges: list[LineageEdge] = []
 
@@ -204,18 +220,25 @@ def _aggregate_edges(target: SampledTopic, estate: _Estate) -> list[LineageEdge]
     return edges
 
 
-def _find_mirrors(pairs: Copies) -> dict[str, str]:
+def _find_mirrors(pairs: Copies, read_shares: Mapping[str, float]) -> dict[str, str]:
     """Return, by topic, the first topic by name that has the same rows at the same times."""
     originals: dict[str, str] = {}
     for (a, b), copy in sorted(pairs.items(), key=lambda item: item[0]):
-        if a < b and (b, a) in pairs and _is_mirror(copy) and _is_mirror(pairs[b, a]):
-            originals.setdefault(b, a)
+        if a < b and (b, a) in pairs:
+            back = pairs[b, a]
+            if _is_mirror(copy, read_shares[a], read_shares[b]) and _is_mirror(back, read_shares[b], read_shares[a]):
+                originals.setdefault(b, a)
     return originals
 
 
-def _is_mirror(copy: TopicCopy) -> bool:
+def _is_mirror(copy: TopicCopy, source_share: float, target_share: float) -> bool:
+    rows = len(copy.rows.targets)
     same_time = all(field.lag_ms == 0 for field in copy.fields.values())
-    return same_time and min(copy.matched, copy.row_ratio) > 1 - MAX_MIRROR_LOSS
+    return (
+        same_time
+        and copy.matched > 1 - MAX_MIRROR_LOSS - chance_of_share(source_share, rows)
+        and copy.row_ratio > 1 - MAX_MIRROR_LOSS - chance_of_share(target_share, rows)
+    )
 
 
 def _mirror_edges(original: SampledTopic, mirror: SampledTopic, copy: TopicCopy) -> list[LineageEdge]:

@@ -63,7 +63,11 @@ class _Comparison:
 
 
 def nearest_sources(
-    target: SampledTopic, candidates: Sequence[str], topics: Mapping[str, SampledTopic], copies: Copies
+    target: SampledTopic,
+    candidates: Sequence[str],
+    topics: Mapping[str, SampledTopic],
+    copies: Copies,
+    read_shares: Mapping[str, float],
 ) -> list[str]:
     """Return the candidates that the target may have been made from, those without evidence against them.
 
@@ -72,9 +76,10 @@ def nearest_sources(
         candidates: names of topics that have values of the target, each with a copy to it.
         topics: topics by name.
         copies: copies with a definite direction; those between candidates tell which one is further upstream.
+        read_shares: share of each topic's records that were read.
     """
     comparisons = list(_compare_by_field(target, candidates, topics, copies))
-    absent = {name: _lacks_rows(name, comparisons) for name in candidates}
+    absent = {name: _lacks_rows(name, comparisons, read_shares[name]) for name in candidates}
     remaining = [name for name in candidates if not absent[name]] or list(candidates)
     dropped = set()
     for upstream in remaining:
@@ -82,7 +87,7 @@ def nearest_sources(
             if (upstream, downstream) in copies:
                 shared = [each for each in comparisons if {upstream, downstream} <= each.candidates.keys()]
                 if shared:
-                    nearer = _is_nearer(upstream, downstream, shared)
+                    nearer = _is_nearer(upstream, downstream, shared, read_shares[downstream])
                 else:
                     nearer = _waits_for_copy(*_follow_aligned_rows(upstream, downstream, target.name, topics, copies))
                 if shared or nearer:
@@ -108,7 +113,7 @@ def _compare_by_field(
             yield _Comparison(_Rows.of(field), rows)
 
 
-def _lacks_rows(name: str, comparisons: Iterable[_Comparison]) -> bool:
+def _lacks_rows(name: str, comparisons: Iterable[_Comparison], read_share: float) -> bool:
     """Return whether a candidate lacks rows of the target, or had them later, that others had before."""
     absent = total = 0
     for comparison in comparisons:
@@ -120,22 +125,34 @@ def _lacks_rows(name: str, comparisons: Iterable[_Comparison]) -> bool:
             anywhere = np.logical_or.reduce(list(present.values()))
             total += int(np.count_nonzero(anywhere))
             absent += int(np.count_nonzero(anywhere & ~present[name]))
-    return absent >= max(MIN_MISSING, MIN_MISSING_SHARE * total)
+    unread = (1 - read_share) * total
+    unread += CERTAIN * float(np.sqrt(read_share * unread))
+    return absent >= max(MIN_MISSING, MIN_MISSING_SHARE * total + unread)
 
 
 def _common_limit(*rows: _Rows) -> np.uint64:
     return np.uint64(min(each.highest for each in rows))
 
 
-def _is_nearer(upstream: str, downstream: str, comparisons: Sequence[_Comparison]) -> bool:
-    """Return whether the target was made from the copy of a topic rather than from the topic."""
+def _is_nearer(upstream: str, downstream: str, comparisons: Sequence[_Comparison], read_share: float) -> bool:
+    """Return whether the target was made from the copy of a topic rather than from the topic.
+
+    Args:
+        upstream: the topic.
+        downstream: its copy.
+        comparisons: rows of the topic, its copy and the target.
+        read_share: share of the copy's records that were read.
+    """
     copied, reached, first_delays, whole_delays = (
         np.concatenate(arrays)
         for arrays in zip(*(_follow_rows(upstream, downstream, each) for each in comparisons), strict=True)
     )
-    expected = np.count_nonzero(~copied) * float(np.mean(reached[copied])) if copied.any() else 0.0
-    if expected >= MIN_DROPPED:
-        return bool(np.count_nonzero(~copied & reached) <= MAX_DROPPED * expected)
+    share = float(np.mean(reached[copied])) if copied.any() else 0.0
+    unread = np.count_nonzero(copied) * (1 - read_share) / read_share  # rows of the copy
+    expected = (np.count_nonzero(~copied) - unread) * share
+    uncertain = CERTAIN * float(np.sqrt(unread)) * share
+    if expected >= MIN_DROPPED + uncertain:
+        return bool(np.count_nonzero(~copied & reached) - unread * share <= MAX_DROPPED * expected + uncertain)
     both = copied & reached
     return _waits_for_copy(first_delays[both], whole_delays[both])
 
