@@ -11,35 +11,26 @@ edge is reported.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
-from typing import Final, Protocol
+from typing import Protocol
 
 from contractlog.contracts.audit.mergeable_state import AuditState
 from contractlog.contracts.lineage.edges import EdgeDirection, LineageEdge
 from contractlog.spark_validation.lineage.candidate_fields import Candidates, find_candidates
-from contractlog.spark_validation.lineage.clock_skew import estimate_clock_offsets, move_times
-from contractlog.spark_validation.lineage.combined_alignment import CombinedFields, RecordTimes
 from contractlog.spark_validation.lineage.converted_fields import find_converted_fields
-from contractlog.spark_validation.lineage.copied_fields import CopiedField, Copies, TopicCopy, find_copy
+from contractlog.spark_validation.lineage.copied_fields import CopiedField, Copies, TopicCopy
 from contractlog.spark_validation.lineage.edge_evidence import FieldEdge, build_edge
 from contractlog.spark_validation.lineage.mapped_fields import find_mapped_fields
 from contractlog.spark_validation.lineage.nearest_source import nearest_sources
-from contractlog.spark_validation.lineage.read_shares import (
-    chance_of_share,
-    estimate_read_shares,
-    measure_read_shares,
-    scale_copy,
-)
+from contractlog.spark_validation.lineage.read_shares import measure_read_shares
 from contractlog.spark_validation.lineage.sample_arrays import SampledTopic, group_by_topic
 from contractlog.spark_validation.lineage.table_lookups import find_lookups
+from contractlog.spark_validation.lineage.topic_copies import CLEAR_DIFFERENCE, compare_topics
 from contractlog.spark_validation.lineage.windowed_aggregates import Aggregate, TargetKeys, find_aggregate
 
 __all__ = ["ProgressDisplay", "infer_edges"]
-
-CLEAR_DIFFERENCE: Final = 0.1  #: a difference in shares of rows above this is significant
-MAX_MIRROR_LOSS: Final = 0.01  #: maximum share of rows that one of two mirrors lacks
 
 
 class ProgressDisplay(Protocol):
@@ -86,56 +77,27 @@ def _infer_edges(
     topics: list[SampledTopic], read_shares: Mapping[str, float], step: Callable[[], None]
 ) -> list[LineageEdge]:
     candidates = find_candidates(topics, read_shares)
-    pairs = _find_copies(topics, candidates, read_shares, step)
-    offsets = estimate_clock_offsets({topic.name: topic for topic in topics}, pairs)
-    if offsets:
-        topics = [move_times(topic, offsets[topic.name]) if topic.name in offsets else topic for topic in topics]
-        moved = {pair: fields for pair, fields in candidates.items() if not offsets.keys().isdisjoint(pair)}
-        unmoved = {pair: copy for pair, copy in pairs.items() if pair not in moved}
-        pairs = unmoved | _find_copies(topics, moved, read_shares, lambda: None)
-    shares = estimate_read_shares(read_shares, pairs)
-    pairs = {(a, b): scale_copy(copy, shares[a], shares[b]) for (a, b), copy in pairs.items()}
-    originals = _find_mirrors(pairs, shares)
+    compared = compare_topics(topics, candidates, read_shares, step)
+    topics, originals = compared.topics, compared.originals
     estate = _Estate(
         topics,
         {topic.name: topic for topic in topics},
         candidates,
-        _drop_ambiguous(pairs, originals),
+        compared.copies,
         [topic for topic in topics if topic.name not in originals],
-        shares,
+        compared.read_shares,
         step,
     )
     edges: list[LineageEdge] = []
     for target in topics:
         original = originals.get(target.name)
         if original is not None:
-            edges += _mirror_edges(estate.by_name[original], target, pairs[original, target.name])
+            edges += _mirror_edges(estate.by_name[original], target, compared.mirrors[target.name])
             for _ in topics[1:]:
                 step()  # instead of the lookups
         else:
             edges += _explain_fields(target, estate)
     return sorted(edges, key=lambda edge: (*edge["to"].values(), *edge["from"].values()))
-
-
-def _find_copies(
-    topics: Sequence[SampledTopic],
-    candidates: Candidates,
-    read_shares: Mapping[str, float],
-    step: Callable[[], None],
-) -> dict[tuple[str, str], TopicCopy]:
-    """Return the copies between topics, by source and target."""
-    copies: dict[tuple[str, str], TopicCopy] = {}
-    times = RecordTimes(topics)
-    for a in topics:
-        combined = CombinedFields(a, times, read_shares[a.name])
-        for b in topics:
-            if a is not b:
-                shared = candidates.get((a.name, b.name))
-                copy = find_copy(combined, b, shared) if shared else None
-                if copy:
-                    copies[a.name, b.name] = copy
-                step()
-    return copies
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,27 +182,6 @@ def _aggregate_edges(target: SampledTopic, estate: _Estate) -> list[LineageEdge]
     return edges
 
 
-def _find_mirrors(pairs: Copies, read_shares: Mapping[str, float]) -> dict[str, str]:
-    """Return, by topic, the first topic by name that has the same rows at the same times."""
-    originals: dict[str, str] = {}
-    for (a, b), copy in sorted(pairs.items(), key=lambda item: item[0]):
-        if a < b and (b, a) in pairs:
-            back = pairs[b, a]
-            if _is_mirror(copy, read_shares[a], read_shares[b]) and _is_mirror(back, read_shares[b], read_shares[a]):
-                originals.setdefault(b, a)
-    return originals
-
-
-def _is_mirror(copy: TopicCopy, source_share: float, target_share: float) -> bool:
-    rows = len(copy.rows.targets)
-    same_time = all(field.lag_ms == 0 for field in copy.fields.values())
-    return (
-        same_time
-        and copy.matched > 1 - MAX_MIRROR_LOSS - chance_of_share(source_share, rows)
-        and copy.row_ratio > 1 - MAX_MIRROR_LOSS - chance_of_share(target_share, rows)
-    )
-
-
 def _mirror_edges(original: SampledTopic, mirror: SampledTopic, copy: TopicCopy) -> list[LineageEdge]:
     return [_copy_edge(original, mirror, field, copied, "unknown") for field, copied in sorted(copy.fields.items())]
 
@@ -250,26 +191,6 @@ def _copy_edge(
 ) -> LineageEdge:
     edge = FieldEdge("copy", copied.source, field, copied.score, len(copied.rows.targets), copied.rows)
     return build_edge(source, target, edge, direction=direction)
-
-
-def _drop_ambiguous(pairs: Copies, originals: Mapping[str, str]) -> dict[tuple[str, str], TopicCopy]:
-    """Return the copies with a definite direction, without those of mirrors.
-
-    Two topics can each appear to be copied from the other if copied records retain their timestamps. Then only a
-    direction in which nearly all target rows have a counterpart, and clearly more than in reverse, is retained: the
-    subset was made from the whole. If both topics were made from a third that was not audited, each is sometimes
-    earlier, so neither direction is retained.
-    """
-    return {
-        (a, b): copy
-        for (a, b), copy in pairs.items()
-        if a not in originals
-        and b not in originals
-        and (
-            (b, a) not in pairs
-            or (copy.matched >= 1 - CLEAR_DIFFERENCE and copy.matched - pairs[b, a].matched > CLEAR_DIFFERENCE)
-        )
-    }
 
 
 def _contested_fields(target: SampledTopic, candidates: list[str], copies: Copies) -> set[str]:
