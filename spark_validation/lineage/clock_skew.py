@@ -61,16 +61,15 @@ def estimate_clock_offsets(topics: Mapping[str, SampledTopic], copies: Copies) -
 def _limit_delays(first: SampledTopic, second: SampledTopic, copy: TopicCopy) -> Iterator[DelayLimit]:
     """Yield the least delay from the source of two topics to its copy, whichever is the source.
 
-    Two limits of opposite delays are yielded if all rows have the same delay, as between mirrors; none if the delays do
-    not show which topic is the source.
+    None is yielded if the delays do not show which topic is the source.
     """
     delays = _measure_delays(first, second, copy)
     if len(delays) < MIN_ROWS:
         return
     low, high = int(delays.min()), int(delays.max())
-    if low == high or _has_late_rows(delays):
+    if _has_late_rows(delays):
         yield DelayLimit(first.name, second.name, low, len(delays))
-    if low == high or _has_late_rows(-delays):
+    if _has_late_rows(-delays):
         yield DelayLimit(second.name, first.name, -high, len(delays))
 
 

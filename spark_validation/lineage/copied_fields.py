@@ -31,6 +31,8 @@ MIN_ROWS: Final = 20
 MIN_UNIQUE_ROWS: Final = 8  #: if the aligning field identifies the rows of both topics
 MIN_FIELD_ROWS: Final = 6  #: minimum number of equal rows of each copied field
 MIN_VALUES: Final = 3
+MIN_DIFFERENT: Final = 12.0  #: minimum number of rows expected to differ by chance whose agreement proves as much
+MAX_DIFFERENT: Final = 0.1  #: maximum share of these that differ
 MIN_USED_ONCE: Final = 0.7
 MIN_FOUND: Final = 0.2
 
@@ -74,8 +76,11 @@ def find_copy(combined: CombinedFields, target: SampledTopic, pairs: Sequence[Fi
     """
     source = combined.source
     proven: list[tuple[float, Alignment, float]] = []
-    for anchor, target_field in pairs if share_two_fields(pairs) else ():
+    several = share_two_fields(pairs)
+    for anchor, target_field in pairs:
         unique = source.fields[anchor].identifies_rows and target.fields[target_field].identifies_rows
+        if not several and not unique:
+            continue
         fewest = MIN_UNIQUE_ROWS if unique else MIN_ROWS
         alignment = align_rows(source.fields[anchor], target.fields[target_field])
         if (
@@ -87,7 +92,8 @@ def find_copy(combined: CombinedFields, target: SampledTopic, pairs: Sequence[Fi
         if not may_agree(source, target, (anchor, target_field), alignment):
             continue
         agreement = measure_agreement(source, target, alignment.thin(MAX_PROOF_ROWS))
-        proof = float(agreement.share[find_proofs(source, target, (anchor, target_field), agreement, fewest)].sum())
+        proofs = find_proofs(source, target, (anchor, target_field), agreement, fewest, unique=unique)
+        proof = float(agreement.share[proofs].sum())
         if proof:
             proven.append((proof, alignment, _kept_share(source.fields[anchor], target.fields[target_field])))
     if not proven:
@@ -115,11 +121,26 @@ def _find_copy_by_two_fields(
 
 
 def find_proofs(
-    source: SampledTopic, target: SampledTopic, anchor: tuple[int, int], agreement: Agreement, fewest: int = MIN_ROWS
+    source: SampledTopic,
+    target: SampledTopic,
+    anchor: tuple[int, int],
+    agreement: Agreement,
+    fewest: int = MIN_ROWS,
+    *,
+    unique: bool = False,
 ) -> npt.NDArray[np.bool_]:
     """Return which pairs of fields agree so often that the aligned rows must belong together.
 
-    The anchoring fields themselves prove nothing, nor do fields that duplicate them in the same topic.
+    The anchoring fields themselves prove nothing, nor do fields that duplicate them in the same topic. If the anchor
+    identifies rows, fields with a frequent and a rare value prove as much if the rare ones always agree.
+
+    Args:
+        source: the topic that rows may have been copied from.
+        target: another topic.
+        anchor: the fields that rows were aligned by.
+        agreement: how often other fields agree.
+        fewest: minimum number of rows.
+        unique: whether the anchor identifies the rows of both topics.
     """
     strong = (
         (agreement.share >= MIN_AGREEMENT)
@@ -127,6 +148,15 @@ def find_proofs(
         & (agreement.compared >= fewest)[None, :]
         & (agreement.values >= MIN_VALUES)
     )
+    if unique:
+        rows = agreement.compared[None, :]
+        by_chance = rows * (1 - agreement.control)  # rows that would differ
+        strong |= (
+            (by_chance >= MIN_DIFFERENT)
+            & (rows * (1 - agreement.share) <= MAX_DIFFERENT * by_chance)
+            & (agreement.share >= MIN_AGREEMENT)
+            & (agreement.values > 1)
+        )
     if not strong.any():
         return strong
     strong[_find_same_fields(source, anchor[0]), :] = False

@@ -83,14 +83,6 @@ def test_a_source_whose_clock_is_ahead_has_a_lag_of_zero_at_least() -> None:
     assert all(edge["lag_ms"] is not None and 0 <= edge["lag_ms"] < 1_000 for edge in edges)
 
 
-def test_mirrors_are_found_although_the_clocks_differ() -> None:
-    orders = make_orders(seeded(5))
-    mirror = [(time - 700, row) for time, row in orders]
-    edges = infer_edges(sample_topics({"orders": orders, "mirror": mirror}))
-    assert list_topics(edges) == {("mirror", "orders")}
-    assert {edge["direction"] for edge in edges} == {"unknown"}
-
-
 @given(limits)
 def test_no_limit_is_below_zero_after_the_correction_unless_limits_contradict(limits: list[DelayLimit]) -> None:
     offsets = solve_offsets(limits)  # sources and targets are different topics, so no limits contradict
