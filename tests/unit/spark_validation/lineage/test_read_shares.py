@@ -8,7 +8,7 @@ from random import Random as Generator
 import pytest
 
 from contractlog.contracts.audit.mergeable_state import Coverage
-from contractlog.contracts.audit.report import LineageEdge
+from contractlog.contracts.lineage.edges import LineageEdge
 from contractlog.spark_validation.lineage.inference import infer_edges
 from contractlog.spark_validation.lineage.read_shares import chance_of_share, measure_read_shares
 
