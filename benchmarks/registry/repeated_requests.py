@@ -31,6 +31,7 @@ def compare_repeated_registrations(kind: str, database: str, durability: str, se
             itertools.cycle(format_post(f"/subjects/{subject}/versions", body) for subject, body in bodies.items())
             for _ in range(CONNECTIONS)
         ]
+        generate_load(*server, requests, seconds / 2)  # until each schema was requested once
         results = run_rounds({"registry": lambda: generate_load(*server, requests, seconds)}, count)["registry"]
     median = print_median("registry", results)
     print_ratio(f"registered again on {kind}, per second", median.requests_per_second, GOAL_PER_SECOND)
