@@ -102,15 +102,16 @@ class Services:
         self.telemetry.drain()
         self.follower.release()
 
-    def close(self) -> None:
-        """Stop the threads and close the store."""
+    def close(self) -> bool:
+        """Stop the threads and close the store; return False if a query still runs, whose connection stays open."""
         self.follower.close()
         self.indexer.close()
         self.fetch_counter.close()
         self.health.close()
         self.checks.close()
-        self.threads.close()
+        ended = self.threads.close()
         self.store.close()
+        return ended
 
     @property
     def profile(self) -> Profile:

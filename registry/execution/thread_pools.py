@@ -1,20 +1,20 @@
-"""Thread pools for work that would block the event loop, and a fair queue before them."""
+"""Thread pools for work that would block the event loop, behind fair queues."""
 
 from __future__ import annotations
 
 import asyncio
 import sys
 import threading
-from collections import deque
-from collections.abc import Awaitable, Callable
+import time
+from collections.abc import Awaitable, Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from contextvars import copy_context
 from functools import partial
-from typing import Final, ParamSpec, TypeVar
+from typing import Any, Final, Generic, ParamSpec, TypeVar
 
-from contractlog.compatibility.errors import Overloaded
 from contractlog.compatibility.step_budget import StepBudget
+from contractlog.registry.execution.fair_queue import FairQueue
 from contractlog.registry.execution.large_responses import LargeResponseSlots
 from contractlog.registry.execution.work_limits import (
     LONG_CHARACTERS,
@@ -25,71 +25,12 @@ from contractlog.registry.execution.work_limits import (
     request_work,
 )
 
-__all__ = ["FairQueue", "ThreadPools"]
-
-
-class FairQueue:
-    """Slots for work, which waiting callers get in turn, however many requests each has.
-
-    So a caller with many requests delays another one by one of them at most. Thread-safe.
-    """
-
-    def __init__(self, slots: int, *, max_waiting: int) -> None:
-        self._free_slots = slots
-        self._max_waiting = max_waiting
-        self._waiting_count = 0
-        self._waiting: dict[str, deque[Future[None]]] = {}  #: by caller, in the order of their turns
-        self._lock = threading.Lock()
-
-    def enter(self, caller: str) -> Future[None] | None:
-        """Take a slot; if none is free, return a future that is done when this caller gets one.
-
-        Raises:
-            Overloaded: too many wait.
-        """
-        with self._lock:
-            if self._free_slots:
-                self._free_slots -= 1
-                return None
-            if self._waiting_count >= self._max_waiting:
-                raise Overloaded
-            self._waiting_count += 1
-            slot: Future[None] = Future()
-            self._waiting.setdefault(caller, deque()).append(slot)
-            return slot
-
-    def leave(self) -> None:
-        """Release a slot; it goes to the caller whose turn it is."""
-        with self._lock:
-            while self._waiting:
-                caller, slots = next(iter(self._waiting.items()))
-                slot = slots.popleft()
-                self._waiting_count -= 1
-                del self._waiting[caller]
-                if slots:
-                    self._waiting[caller] = slots  # behind all others
-                if slot.set_running_or_notify_cancel():
-                    slot.set_result(None)
-                    return
-            self._free_slots += 1
-
-    def withdraw(self, caller: str, slot: Future[None]) -> None:
-        """Stop waiting; a slot that was granted meanwhile goes to the next caller."""
-        with self._lock:
-            slots = self._waiting.get(caller)
-            if slots is not None and slot in slots:
-                slots.remove(slot)
-                self._waiting_count -= 1
-                if not slots:
-                    del self._waiting[caller]
-                return
-        if slot.done() and not slot.cancelled():
-            self.leave()
-
+__all__ = ["ThreadPools"]
 
 P = ParamSpec("P")
 T = TypeVar("T")
 _MAX_LONG_WAITING: Final = 64
+_CLOSE_SECONDS: Final = 2.0  #: for work that is running when the threads are ended
 _REDUCED_SHORT_STEPS: Final = 1_000  #: limit of short work for callers with much recent work
 _SWITCH_SECONDS: Final = 0.001  #: switch interval during long work; Python's default is 0.005
 
@@ -128,20 +69,27 @@ _SHORT_SWITCH_INTERVAL: Final = _ShortSwitchInterval()
 
 
 class ThreadPools:
-    """A few threads, and a limit of requests that may wait for them.
+    """A few threads, and fair queues before them.
 
+    Each caller has at most half of the threads, so that a request of another one finds a free thread, or gets the next.
     Long work has a thread of its own: in parallel it would be no faster, and would occupy the threads of others.
-    Parsing and comparing get at most three quarters of the threads, so that a request that only reads always finds one.
+    Parsing and comparing get at most three quarters of the threads, and one less than its half of each caller, so that a
+    request that only reads always finds one.
     """
 
     def __init__(self, threads: int, *, max_waiting: int, callers: CallerUsage | None = None) -> None:
         self._executor = ThreadPoolExecutor(threads, thread_name_prefix="contractlog")
-        self._room = threads + max_waiting
-        self._inside = 0
         self._long = ThreadPoolExecutor(1, thread_name_prefix="contractlog-long")
-        self._short_queue = FairQueue(max(1, threads * 3 // 4), max_waiting=max_waiting)
+        per_caller = max(1, threads // 2)
+        self._queue = FairQueue(threads, max_waiting=max_waiting, max_per_caller=per_caller)
+        self._short_queue = FairQueue(
+            max(1, threads * 3 // 4), max_waiting=max_waiting, max_per_caller=max(1, per_caller - 1)
+        )
         self._long_queue = FairQueue(1, max_waiting=_MAX_LONG_WAITING)
         self._callers = callers or CallerUsage(0)
+        self._running: set[RequestWork] = set()
+        self._following = threading.local()  #: `jobs`: those that this thread has to run
+        self._is_closed = False
         self.responses = LargeResponseSlots(
             self._callers, max_queries=max(1, threads // 2)
         )  #: limits on responses with many schemas
@@ -152,7 +100,7 @@ class ThreadPools:
         It may run twice: as short work first, and again as long work if it exceeds the steps of short work.
 
         Raises:
-            Overloaded: immediately, if too many wait.
+            Overloaded: too many wait.
             TooManyRequests: the caller has used up its share.
             WorkLimitExceeded: it takes more steps than the request may use.
             Abandoned: the client has disconnected.
@@ -165,18 +113,12 @@ class ThreadPools:
                     SHORT_STEPS if self._callers.is_calm(request.caller) else _REDUCED_SHORT_STEPS
                 )
                 return await self._count_steps(
-                    request,
-                    steps,
-                    self._run_in_queue(
-                        self._short_queue, self._executor, request, _bind_context(work, *args, **kwargs)
-                    ),
+                    request, steps, self._run_short(request, _bind_context(work, *args, **kwargs))
                 )
             request.long = True
         request.begin_long()
         bound_work = _bind_context(_run_with_short_switch_interval, work, *args, **kwargs)
-        return await self._count_steps(
-            request, request.steps, self._run_in_queue(self._long_queue, self._long, request, bound_work)
-        )
+        return await self._count_steps(request, request.steps, self._run_long(request, bound_work))
 
     async def _count_steps(self, request: RequestWork, steps: StepBudget, running: Awaitable[T]) -> T:
         before = steps.left
@@ -185,51 +127,173 @@ class ThreadPools:
         finally:
             self._callers.add(request.caller, before - steps.left + request.take_charged())
 
-    async def _run_in_queue(
-        self, queue: FairQueue, executor: ThreadPoolExecutor, request: RequestWork, work: Callable[[], T]
-    ) -> T:
-        slot = queue.enter(request.caller)
+    async def _run_short(self, request: RequestWork, work: Callable[[], T]) -> T:
+        slot = self._short_queue.enter(request.caller)
         if slot is not None:
             try:
-                await request.wait(asyncio.wrap_future(slot))
+                await request.wait(asyncio.shield(asyncio.wrap_future(slot)))
             except BaseException:
-                queue.withdraw(request.caller, slot)
+                if not self._short_queue.withdraw(request.caller, slot) and slot.exception() is None:
+                    self._short_queue.leave(request.caller)
                 raise
-        job = executor.submit(work)
-        job.add_done_callback(lambda _job: queue.leave())  # even if the client has disconnected
-        if executor is self._long:
-            return await request.wait(asyncio.wrap_future(job))
-        return await asyncio.wrap_future(job)
+        job = self._start(self._queue, self._executor, request, work, self._short_queue)
+        return await self._wait(job, watched=False)
+
+    async def _run_long(self, request: RequestWork, work: Callable[[], T]) -> T:
+        return await self._wait(self._start(self._long_queue, self._long, request, work), watched=True)
+
+    async def run_counted(self, work: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> T:
+        """Run a function as ``run_watched`` does, and count the steps that it charges as work of the caller.
+
+        Raises:
+            Overloaded: too many wait.
+            TooManyRequests: the caller has used up its share.
+            Abandoned: the client has disconnected.
+        """
+        request = request_work()
+        self._callers.require(request.caller)
+        try:
+            return await self.run_watched(work, *args, **kwargs)
+        finally:
+            # A thread whose client has disconnected ends at its next charge, which is not counted.
+            self._callers.add(request.caller, request.take_charged())
 
     async def run_watched(self, work: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> T:
         """Run a function as ``run`` does, and notice if the client disconnects.
 
         Raises:
-            Overloaded: immediately, if too many wait.
+            Overloaded: too many wait.
             Abandoned: the client has disconnected.
         """
-        return await request_work().wait(asyncio.ensure_future(self.run(work, *args, **kwargs)))
+        job = self._start(self._queue, self._executor, request_work(), _bind_context(work, *args, **kwargs))
+        return await self._wait(job, watched=True)
 
     async def run(self, work: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> T:
-        """Run a function on a thread.
+        """Run a function on a thread; the client's disconnect is noticed only while the function waits for one.
 
         Raises:
-            Overloaded: immediately, if too many wait.
+            Overloaded: too many wait.
+            Abandoned: the client has disconnected.
         """
-        if self._inside >= self._room:
-            raise Overloaded
-        self._inside += 1
-        try:
-            return await asyncio.get_running_loop().run_in_executor(
-                self._executor, _bind_context(work, *args, **kwargs)
-            )
-        finally:
-            self._inside -= 1
+        job = self._start(self._queue, self._executor, request_work(), _bind_context(work, *args, **kwargs))
+        return await self._wait(job, watched=False)
 
-    def close(self) -> None:
-        """Wait for running work, and end the threads."""
-        self._executor.shutdown(cancel_futures=True)
-        self._long.shutdown(cancel_futures=True)
+    def _start(
+        self,
+        queue: FairQueue,
+        executor: ThreadPoolExecutor,
+        request: RequestWork,
+        work: Callable[[], T],
+        *entered: FairQueue,
+    ) -> _Job[T]:
+        """Run a function on a thread as soon as the queue has a slot; leave the queues when it has ended.
+
+        The thread that releases the slot does the work: waking another thread would cost as much as a short read.
+        """
+        job = _Job(request, work, (queue, *entered), self._running)
+        try:
+            job.slot = queue.enter(request.caller)
+        except BaseException:
+            for each in entered:
+                each.leave(request.caller)
+            raise
+        if job.slot is None:
+            executor.submit(self._run_jobs, job)
+        else:
+            job.slot.add_done_callback(lambda slot: self._start_waiting(job, executor, slot))
+        return job
+
+    def _run_jobs(self, job: _Job[Any]) -> None:
+        """Run a job, and then each job that gets its slot on this thread, which is faster than waking another one."""
+        following = self._following.jobs = [job]
+        while following and not self._is_closed:
+            following.pop().run()
+
+    def _start_waiting(self, job: _Job[Any], executor: ThreadPoolExecutor, slot: Future[None]) -> None:
+        """Run a job after the one whose thread releases the slot, or end it if it had to make room."""
+        error = slot.exception()
+        following = getattr(self._following, "jobs", None)
+        if error is not None:
+            job.refuse(error)
+        elif following is not None:
+            following.append(job)
+        else:  # the slot was released before the job began to wait for it, so that this is the event loop
+            executor.submit(self._run_jobs, job)
+
+    async def _wait(self, job: _Job[T], *, watched: bool) -> T:
+        result = asyncio.wrap_future(job.result)
+        if not watched and job.slot is None:
+            return await result
+        try:
+            return await job.request.wait(result)
+        except BaseException:
+            job.withdraw()
+            raise
+
+    def close(self, seconds: float = _CLOSE_SECONDS) -> bool:
+        """End the threads; return whether they ended in time. Running work ends at the next look at its budget.
+
+        Args:
+            seconds: how long to wait for running work.
+        """
+        self._is_closed = True
+        for request in list(self._running):
+            request.stop()
+        deadline = time.monotonic() + seconds
+        threads: list[threading.Thread] = []
+        for executor in (self._executor, self._long):
+            executor.shutdown(wait=False)
+            threads += executor._threads  # noqa: SLF001 - `shutdown` has no timeout
+        for thread in threads:
+            thread.join(max(0.0, deadline - time.monotonic()))
+        return not any(thread.is_alive() for thread in threads)
+
+
+class _Job(Generic[T]):
+    """A function that waits for a thread, or runs."""
+
+    def __init__(
+        self, request: RequestWork, work: Callable[[], T], queues: Sequence[FairQueue], running: set[RequestWork]
+    ) -> None:
+        self.request = request
+        self.result: Future[T] = Future()
+        self.slot: Future[None] | None = None  #: None if a thread was free
+        self._work = work
+        self._queues = queues
+        self._running = running
+
+    def run(self) -> None:
+        """Run the function, unless its client has disconnected while it waited."""
+        result = self.result
+        if not result.set_running_or_notify_cancel():
+            self._leave(self._queues)
+            return
+        self._running.add(self.request)
+        try:
+            value = self._work()
+        except BaseException as error:  # noqa: BLE001 - whoever waits for the result gets it
+            self._leave(self._queues)
+            result.set_exception(error)
+            del self, result  # the error's traceback refers to this frame
+        else:
+            self._leave(self._queues)
+            result.set_result(value)
+
+    def refuse(self, error: BaseException) -> None:
+        """End with an error; the function is not run."""
+        self._leave(self._queues[1:])
+        if self.result.set_running_or_notify_cancel():
+            self.result.set_exception(error)
+
+    def withdraw(self) -> None:
+        """Stop waiting for a thread; without effect if it has one."""
+        if self.slot is not None and self._queues[0].withdraw(self.request.caller, self.slot):
+            self._leave(self._queues[1:])
+
+    def _leave(self, queues: Sequence[FairQueue]) -> None:
+        self._running.discard(self.request)
+        for queue in queues:
+            queue.leave(self.request.caller)
 
 
 def _run_with_short_switch_interval(work: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> T:

@@ -108,6 +108,16 @@ class RequestWork:
         (self.steps if self._short is None else self._short).spend(characters // _CHARACTERS_PER_STEP)
         self.require()
 
+    def charge(self, steps: int) -> None:
+        """Count work against the caller only, and return if the client is still connected.
+
+        Raises:
+            Abandoned: the client has disconnected.
+        """
+        self.charged += steps
+        if self.abandoned:
+            raise RequestAbandoned
+
     def charge_stored(self, characters: int) -> None:
         """Count metadata and rules against the caller: those that a short request inherits may be long."""
         self.charged += characters // _STORED_CHARACTERS_PER_STEP
@@ -156,10 +166,14 @@ class RequestWork:
 
     def abandon(self) -> None:
         """Cancel the work, because nothing waits for it."""
-        self.abandoned = True
-        self.steps.stop()
+        self.stop()
         if self._awaited is not None:
             self._awaited.cancel()
+
+    def stop(self) -> None:
+        """Let work on other threads end at its next look at its budget; callable from any thread."""
+        self.abandoned = True
+        self.steps.stop()
 
     def close(self) -> None:
         """Stop watching for the disconnect."""

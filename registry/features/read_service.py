@@ -51,6 +51,17 @@ class ReadService:
         request_work().require()
         return await self._threads.run_watched(self._run, query)
 
+    async def _query_counted(
+        self, query: Callable[Concatenate[Snapshot, P], T], /, *args: P.args, **kwargs: P.kwargs
+    ) -> T:
+        """Run a query that may read much: it charges its steps (``request_work().charge``) after each chunk.
+
+        Raises:
+            TooManyRequests: the caller has used up its share.
+            Abandoned: the client has disconnected.
+        """
+        return await self._threads.run_counted(self._run, query, *args, **kwargs)
+
     async def _query_schemas(
         self, text: str, query: Callable[Concatenate[Snapshot, P], T], /, *args: P.args, **kwargs: P.kwargs
     ) -> T:

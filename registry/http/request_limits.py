@@ -18,7 +18,7 @@ from contractlog.registry.execution.work_limits import RequestAbandoned, Request
 from contractlog.registry.http.errors import error_response
 from contractlog.registry.http.password_failure_limits import parse_network
 
-__all__ = ["BodyLimit", "WorkLimits"]
+__all__ = ["BodyLimit", "WorkLimits", "caller_key"]
 
 _MAX_DISCARDED_BYTES: Final = 64 * 1024 * 1024
 _LARGE_BODY_TIME_FACTOR: Final = 10
@@ -148,7 +148,7 @@ class WorkLimits:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        work = RequestWork(_caller_key(scope), StepBudget(self._steps), receive)
+        work = RequestWork(caller_key(scope), StepBudget(self._steps), receive)
         token = current_work.set(work)
         try:
             await self._app(scope, receive, send)
@@ -159,7 +159,7 @@ class WorkLimits:
             current_work.reset(token)
 
 
-def _caller_key(scope: Scope) -> str:
+def caller_key(scope: Scope) -> str:
     """Return the name of an authenticated caller, else the network that the request came from."""
     actor, client = scope.get("actor") or ANONYMOUS, scope.get("client")
     return parse_network(client[0]) if actor == ANONYMOUS and client else str(actor)

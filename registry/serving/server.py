@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import logging
+import os
 import signal
 import socket
+import sys
 from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Any, Final, NoReturn
@@ -22,6 +25,7 @@ from contractlog.registry.telemetry.recorded_metrics import Telemetry
 
 __all__ = ["RegistryServer", "install_exit_handlers", "serve_single_process"]
 
+_LOG: Final = logging.getLogger("contractlog.registry.serving")
 _GRACE_SECONDS: Final = 10  #: for responses in progress
 _IDLE_SECONDS: Final = 75  #: longer than client connection pools keep connections, so that none writes to a closed one
 _POLL_SECONDS: Final = 0.05
@@ -66,8 +70,17 @@ def serve_single_process(
     except SystemExit:
         return 0
     finally:
-        app.state.close()
+        if not app.state.close():
+            _end_process()
     return 0
+
+
+def _end_process() -> NoReturn:
+    """End the process without its threads: Python would wait for them, however long they still run."""
+    _LOG.warning("queries were still running at the shutdown; they were ended with the process")
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(0)
 
 
 class RegistryServer(uvicorn.Server):

@@ -19,6 +19,7 @@ from contractlog.compatibility.errors import RegistryError, StoreError
 from contractlog.compatibility.identifiers import DEFAULT_CONTEXT, Subject
 from contractlog.registry.access.current_caller import Principal, current_permissions
 from contractlog.registry.access.permissions import ALL_PERMISSIONS, Permission, Permissions
+from contractlog.registry.execution.work_limits import RequestAbandoned, RequestWork, current_work
 from contractlog.registry.features.fetches.counter import FetchCounter
 from contractlog.registry.features.versions.service import VersionService
 from contractlog.registry.http.api_response import MEDIA_TYPE, ApiResponse
@@ -27,6 +28,7 @@ from contractlog.registry.http.fastpath.cache_by_schema_id import ByteCache
 from contractlog.registry.http.path_values import decode_segment, parse_subject
 from contractlog.registry.http.redaction import redact_unreadable
 from contractlog.registry.http.release_profiles import Profile
+from contractlog.registry.http.request_limits import caller_key
 from contractlog.registry.http.response_bodies import SchemaBody
 from contractlog.registry.telemetry.recorded_metrics import Telemetry
 
@@ -205,7 +207,14 @@ class PlainVersionReads:
             match = _VERSION_PATH.fullmatch(scope["path"])
             if match:
                 scope["template"] = "/subjects/{subject}/versions/{version}"
-                response = await self._read_version(match)
+                work = RequestWork(caller_key(scope), receive=receive)  # the layer that sets it otherwise is inside
+                current_work.set(work)
+                try:
+                    response = await self._read_version(match)
+                except RequestAbandoned:
+                    return
+                finally:
+                    work.close()
                 await response(scope, receive, send)
                 return
         await self._app(scope, receive, send)

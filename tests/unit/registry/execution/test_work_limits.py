@@ -7,16 +7,15 @@ import io
 import json
 import threading
 from collections.abc import Callable
-from concurrent.futures import Future
 from typing import Any
 
 import httpx2
 import pytest
 from starlette.types import Message
 
-from contractlog.compatibility.errors import Overloaded, TooManyRequests, WorkLimitExceeded
+from contractlog.compatibility.errors import TooManyRequests, WorkLimitExceeded
 from contractlog.compatibility.step_budget import StepBudget
-from contractlog.registry.execution.thread_pools import FairQueue, ThreadPools
+from contractlog.registry.execution.thread_pools import ThreadPools
 from contractlog.registry.execution.work_limits import (
     LONG_CHARACTERS,
     SHORT_STEPS,
@@ -147,26 +146,6 @@ def test_used_steps_of_a_caller_decay() -> None:
     unlimited.require("a")
     assert not unlimited.is_calm("a")
     assert unlimited.is_calm("b")
-
-
-def test_places_go_to_callers_in_turn() -> None:
-    lane = FairQueue(1, max_waiting=5)
-    assert lane.enter("many") is None
-    served: list[str] = []
-    places: list[tuple[str, Future[None]]] = []
-    for caller in ("many", "many", "many", "one", "other"):
-        place = lane.enter(caller)
-        assert place is not None
-        place.add_done_callback(lambda _, caller=caller: served.append(caller))  # type: ignore[misc]
-        places.append((caller, place))
-    with pytest.raises(Overloaded):
-        lane.enter("late")
-    lane.withdraw(*places[1])
-    for _ in range(4):
-        lane.leave()
-    assert served == ["many", "one", "other", "many"]
-    lane.leave()
-    assert lane.enter("again") is None
 
 
 def test_work_that_takes_long_is_done_again_beside_other_long_work() -> None:
