@@ -73,8 +73,8 @@ class ThreadPools:
 
     Each caller has at most half of the threads, so that a request of another one finds a free thread, or gets the next.
     Long work has a thread of its own: in parallel it would be no faster, and would occupy the threads of others.
-    Parsing and comparing get at most three quarters of the threads, and one less than its half of each caller, so that a
-    request that only reads always finds one.
+    Parsing and comparing get at most three quarters of the threads, and of each caller one less than its half, so that
+    a request that only reads always finds one.
     """
 
     def __init__(self, threads: int, *, max_waiting: int, callers: CallerUsage | None = None) -> None:

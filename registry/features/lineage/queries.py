@@ -12,9 +12,27 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, cast
 
-from sqlalchemy import ColumnElement, Row, and_, bindparam, delete, func, insert, or_, select, union, update
+from sqlalchemy import (
+    ColumnElement,
+    Row,
+    and_,
+    bindparam,
+    case,
+    delete,
+    false,
+    func,
+    insert,
+    literal,
+    or_,
+    select,
+    true,
+    union,
+    union_all,
+    update,
+)
 
 from contractlog.compatibility.errors import TooManyEdges
+from contractlog.compatibility.identifiers import DEFAULT_CONTEXT
 from contractlog.contracts.lineage.edges import Evidence
 from contractlog.contracts.lineage.statements import (
     EdgeDetails,
@@ -24,6 +42,8 @@ from contractlog.contracts.lineage.statements import (
     apply_statement,
     has_same_derivation,
 )
+from contractlog.registry.access.permissions import SubjectPattern, topic_permission_subject
+from contractlog.registry.execution.work_limits import request_work
 from contractlog.registry.storage import tables
 from contractlog.registry.storage.dialects import in_texts
 from contractlog.registry.storage.snapshot import Snapshot
@@ -33,6 +53,7 @@ __all__ = [
     "MAX_EDGES_OF_TARGET",
     "MAX_VANISHED_OF_TARGET",
     "EdgeFilter",
+    "NearEnds",
     "StoredEdge",
     "find_sources",
     "find_targets",
@@ -45,6 +66,13 @@ _E: Final = tables.lineage_edges.c
 MAX_EDGES_OF_TARGET: Final = 5_000  #: of all origins
 MAX_VANISHED_OF_TARGET: Final = 10_000  #: former edges; the oldest are removed
 _BATCH: Final = 200
+_CHUNK: Final = 1_000  #: rows between two looks for the client's disconnect
+_STEPS_PER_ROW: Final = 8  #: of the caller, for a row that is read; it takes some 30 µs
+_MAX_RANKED: Final = 100_000  #: edges of one query that share its limit
+_MAX_FILTERED_FIELDS: Final = 100  #: fields that the database selects edges of; of more, all edges are read
+_WINDOW: Final = 20_000  #: numbers of edges that one query of a list looks at
+_STEPS_PER_WINDOW: Final = 5_000
+_MAX_WINDOWS: Final = 200  #: of a page
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,9 +96,29 @@ class EdgeFilter:
 
     at: int | None = None
     evidence: Evidence | None = None
+    topic_prefix: str = ""  #: beginning of the name of a topic at either end
+    readable: tuple[SubjectPattern, ...] | None = None  #: both ends are covered by one; None: all are
 
     def conditions(self) -> list[ColumnElement[bool]]:
         """Return the conditions on the table."""
+        conditions = self._conditions_of_time()
+        if self.readable is not None:
+            conditions += [
+                _is_covered(self.readable, topic, namespace, name)
+                for topic, namespace, name in (
+                    (_E.source_topic, _E.source_namespace, _E.source_name),
+                    (_E.target_topic, _E.target_namespace, _E.target_name),
+                )
+            ]
+        if "\0" in self.topic_prefix:
+            conditions.append(false())  # no name contains it, and PostgreSQL rejects such text
+        elif self.topic_prefix:
+            conditions.append(
+                or_(*(_has_prefix(topic, self.topic_prefix) for topic in (_E.source_topic, _E.target_topic)))
+            )
+        return conditions
+
+    def _conditions_of_time(self) -> list[ColumnElement[bool]]:
         conditions: list[ColumnElement[bool]] = [_E.vanished_at.is_(None)]
         if self.at is not None:
             conditions = [_E.first_published_at <= self.at, or_(_E.vanished_at.is_(None), _E.vanished_at > self.at)]
@@ -191,37 +239,113 @@ def list_topic_datasets(snapshot: Snapshot, topic: str) -> list[LineageDataset]:
     return [LineageDataset(namespace, topic) for namespace in sorted(namespaces)]
 
 
-def find_sources(
-    snapshot: Snapshot, datasets: Iterable[LineageDataset], selection: EdgeFilter, limit: int
+def _has_prefix(text: ColumnElement[Any], prefix: str) -> ColumnElement[bool]:
+    return func.substr(text, 1, len(prefix)) == prefix
+
+
+def _is_covered(
+    patterns: Iterable[SubjectPattern],
+    topic: ColumnElement[Any],
+    namespace: ColumnElement[Any],
+    name: ColumnElement[Any],
+) -> ColumnElement[bool]:
+    """Return the condition that a pattern covers the subject whose permissions apply to a dataset."""
+    suffix = topic_permission_subject("").name
+    subject = case((topic.is_not(None), topic + literal(suffix)), else_=namespace + literal("/") + name)
+    return or_(
+        false(),
+        *(
+            subject == subjects.start if pattern.exact else _has_prefix(subject, subjects.start)
+            for pattern in patterns
+            for subjects in pattern.ranges
+            if subjects.has_context(DEFAULT_CONTEXT)
+        ),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class NearEnds:
+    """Datasets whose edges are read, and the fields of them that an edge must touch; empty: any."""
+
+    datasets: Collection[LineageDataset]
+    fields: Collection[str] = ()
+
+    def touches(self, field: ColumnElement[Any]) -> ColumnElement[bool]:
+        """Return the condition that a field is one of these, inside one, or contains one.
+
+        It may be true of others too, if there are many.
+        """
+        if not self.fields or len(self.fields) > _MAX_FILTERED_FIELDS:
+            return true()
+        fields = [path for path in self.fields if "\0" not in path]  # PostgreSQL rejects such text
+        containing = {path[:end] for path in fields for end in range(len(path) + 1) if path[end : end + 1] in _ENDS}
+        inside = (_has_prefix(field, f"{path}{mark}") for path in fields for mark in ".[{")
+        return or_(field.in_(sorted({"", *containing})), *inside)
+
+
+_ENDS: Final = frozenset({"", ".", "[", "{"})  #: what may follow a field in the path of a field inside it
+
+
+def find_sources(snapshot: Snapshot, near: NearEnds, selection: EdgeFilter, limit: int) -> Iterator[StoredEdge]:
+    """Yield the edges to datasets, and those from them that may lead to them as well; at most ``limit``.
+
+    If there are more, they are shared equally between the pairs of datasets, edges of whole datasets first.
+    """
+    yield from _find_edges(snapshot, near, selection, limit, to_them=True)
+
+
+def find_targets(snapshot: Snapshot, near: NearEnds, selection: EdgeFilter, limit: int) -> Iterator[StoredEdge]:
+    """Yield the edges from datasets, and those to them that may lead from them as well, as ``find_sources`` does."""
+    yield from _find_edges(snapshot, near, selection, limit, to_them=False)
+
+
+def _find_edges(
+    snapshot: Snapshot, near: NearEnds, selection: EdgeFilter, limit: int, *, to_them: bool
 ) -> Iterator[StoredEdge]:
-    """Yield the edges that lead to the datasets, including edges of unknown direction that start there."""
-    to_them, from_them = in_texts(_E.target_key, "keys"), in_texts(_E.source_key, "keys")
-    for condition in (to_them, and_(from_them, _E.directed.is_(False))):
-        yield from _read_edges(snapshot, datasets, and_(condition, *selection.conditions()), limit)
+    to_condition = and_(in_texts(_E.target_key, "keys"), near.touches(_E.target_field))
+    from_condition = and_(in_texts(_E.source_key, "keys"), near.touches(_E.source_field))
+    certain, possible = (to_condition, from_condition) if to_them else (from_condition, to_condition)
+    is_whole = case((and_(_E.source_field == "", _E.target_field == ""), 0), else_=1)
+    columns = (_E.sequence, _E.source_key, _E.target_key, is_whole.label("part"))
+    conditions = (certain, and_(possible, _E.directed.is_(False)))
+    parts = [select(*columns).where(condition, *selection.conditions()) for condition in conditions]
+    edges = select(union_all(*parts).subquery()).limit(_MAX_RANKED).subquery().c
+    rank = func.row_number().over(
+        partition_by=(edges.source_key, edges.target_key), order_by=(edges.part, edges.sequence)
+    )
+    ranked = select(edges.sequence, rank.label("rank")).subquery().c
+    chosen = select(ranked.sequence, ranked.rank).order_by(ranked.rank, ranked.sequence).limit(limit).subquery().c
+    statement = select(tables.lineage_edges).join_from(
+        chosen.sequence.table, tables.lineage_edges, _E.sequence == chosen.sequence
+    )
+    rows = snapshot.connection.execute(
+        statement.order_by(chosen.rank, chosen.sequence), {"keys": list(map(_hash_dataset, near.datasets))}
+    )
+    for chunk in rows.partitions(_CHUNK):
+        request_work().charge(len(chunk) * _STEPS_PER_ROW)
+        yield from map(_parse_row, chunk)
 
 
-def find_targets(
-    snapshot: Snapshot, datasets: Iterable[LineageDataset], selection: EdgeFilter, limit: int
-) -> Iterator[StoredEdge]:
-    """Yield the edges from datasets, and those to them that may lead from them as well."""
-    to_them, from_them = in_texts(_E.target_key, "keys"), in_texts(_E.source_key, "keys")
-    for condition in (from_them, and_(to_them, _E.directed.is_(False))):
-        yield from _read_edges(snapshot, datasets, and_(condition, *selection.conditions()), limit)
-
-
-def _read_edges(
-    snapshot: Snapshot, datasets: Iterable[LineageDataset], condition: ColumnElement[bool], limit: int
-) -> Iterator[StoredEdge]:
-    statement = select(tables.lineage_edges).where(condition).order_by(_E.sequence).limit(limit)
-    for row in snapshot.connection.execute(statement, {"keys": list(map(_hash_dataset, datasets))}):
-        yield _parse_row(row)
-
-
-def list_edges(snapshot: Snapshot, selection: EdgeFilter, *, after: int, limit: int) -> list[StoredEdge]:
-    """List edges in the order in which they appeared."""
-    statement = select(tables.lineage_edges).where(_E.sequence > after, *selection.conditions())
-    rows: Collection[Row[Any]] = snapshot.connection.execute(statement.order_by(_E.sequence).limit(limit)).all()
-    return [_parse_row(row) for row in rows]
+def list_edges(
+    snapshot: Snapshot, selection: EdgeFilter, *, after: int, limit: int
+) -> tuple[list[StoredEdge], int | None]:
+    """List edges in the order in which they appeared; return the number after which the others follow, if any do."""
+    last = snapshot.connection.execute(select(func.max(_E.sequence))).scalar() or 0
+    rows: list[Row[Any]] = []
+    position = after
+    for _ in range(_MAX_WINDOWS):
+        if position >= last or len(rows) > limit:
+            break
+        window = select(tables.lineage_edges).where(_E.sequence > position, _E.sequence <= position + _WINDOW)
+        of_window = window.where(*selection.conditions()).order_by(_E.sequence).limit(limit + 1 - len(rows))
+        rows += snapshot.connection.execute(of_window).all()
+        position += _WINDOW
+        request_work().charge(_STEPS_PER_WINDOW)
+    request_work().charge(len(rows) * _STEPS_PER_ROW)
+    edges = [_parse_row(row) for row in rows[:limit]]
+    if len(rows) > limit:
+        return edges, edges[-1].sequence
+    return edges, position if position < last else None
 
 
 def _parse_row(row: Row[Any]) -> StoredEdge:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Annotated, Any, Final
 
 from fastapi import APIRouter, Depends, Query, Request
@@ -52,6 +53,10 @@ _Depth = Annotated[
     BoundedInteger("depth", MAX_DEPTH, 1, MAX_DEPTH),
 ]
 _Field = Annotated[str, Query(description="Only the lineage of this field of the topic, such as `customer.id`.")]
+_TopicPrefix = Annotated[
+    str,
+    Query(alias="topicPrefix", description="Only edges from or to a topic whose name begins so."),
+]
 _After = Annotated[int, Query(description="`next` of the previous page."), BoundedInteger("after", 0, 0, MAX_INTEGER)]
 _Limit = Annotated[int, Query(description="Maximum number of edges."), BoundedInteger("limit", 100, 1, MAX_LISTED)]
 
@@ -125,14 +130,18 @@ async def publish_lineage(request: Request, lineage: LineageDependency) -> ApiRe
 @router.get("/contractlog/v1/lineage", **describe_route(LineageEdgesBody, InvalidQuery, Overloaded))
 @requires(READ_ANY)
 async def list_lineage(
-    lineage: LineageDependency, *, selection: _Filter, after: _After = 0, limit: _Limit = 100
+    lineage: LineageDependency,
+    *,
+    selection: _Filter,
+    topic_prefix: _TopicPrefix = "",
+    after: _After = 0,
+    limit: _Limit = 100,
 ) -> ApiResponse:
     """List all lineage edges, in the order in which they appeared.
 
-    Only edges are listed of which the caller may read both ends; a page may have fewer edges than ``limit`` for that
-    reason. The last page has no ``next``.
+    Only edges are listed of which the caller may read both ends. The last page has no ``next``.
     """
-    page = await lineage.list_edges(selection, after=after, limit=limit)
+    page = await lineage.list_edges(replace(selection, topic_prefix=topic_prefix), after=after, limit=limit)
     return ApiResponse(LineageEdgesBody([LineageEdgeBody.of(edge) for edge in page.edges], page.next_position))
 
 
@@ -151,7 +160,8 @@ async def get_lineage(
 
     A node's distance is the number of steps from the topic, negative for its sources. At most 1,000 nodes, 10,000 edges
     and 16 steps are returned, and only edges of which the caller may read both ends; ``truncated`` is true if there is
-    more. Without edges, the graph is empty.
+    more. Of more than 20,000 edges that a walk comes across, those are followed that are shared equally between pairs
+    of datasets, edges of whole datasets first. Without edges, the graph is empty.
     """
     graph = await lineage.walk(LineageQuery(topic, direction, depth, field, selection))
     return ApiResponse(

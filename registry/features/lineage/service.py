@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Final
 
@@ -20,10 +20,10 @@ from contractlog.contracts.lineage.field_paths import FieldSet
 from contractlog.contracts.lineage.graph_bounds import MAX_GRAPH_EDGES, MAX_NODES
 from contractlog.contracts.lineage.openlineage import parse_event
 from contractlog.contracts.lineage.statements import LineageDataset, LineageStatement
-from contractlog.registry.access.current_caller import current_permissions, may_read
+from contractlog.registry.access.current_caller import current_permissions, may_read_everything
 from contractlog.registry.access.permissions import Permission, topic_permission_subject
 from contractlog.registry.features.lineage import queries
-from contractlog.registry.features.lineage.queries import EdgeFilter, StoredEdge
+from contractlog.registry.features.lineage.queries import EdgeFilter, NearEnds, StoredEdge
 from contractlog.registry.features.read_service import ReadService
 from contractlog.registry.storage.snapshot import Snapshot
 from contractlog.registry.storage.transaction import Transaction
@@ -36,13 +36,14 @@ __all__ = [
     "LineageQuery",
     "LineageReceipt",
     "LineageService",
+    "permission_subject",
 ]
 
 MAX_LISTED: Final = 1_000  #: edges of a page
 _MAX_EVENTS: Final = 1_000  #: of a request
 _MAX_STATED: Final = 10_000  #: edges of a request
-_MAX_ROWS: Final = 20_000  #: edges that one step, or one page, reads from the database
-_CHUNK: Final = 1_000
+_MAX_ROWS: Final = 20_000  #: edges that a walk reads from the database, both directions together
+_BATCH: Final = 50  #: datasets whose edges one query reads
 
 
 class FlowDirection(StrEnum):
@@ -112,7 +113,7 @@ class LineageService(ReadService):
         statements = [statement for each in statements_by_event for statement in each]
         targets = {statement.target for statement in statements}
         for target in sorted(targets):
-            current_permissions.get().require(Permission.WRITE, _permission_subject(target))
+            current_permissions.get().require(Permission.WRITE, permission_subject(target))
 
         def work(change: Transaction) -> None:
             for statement in statements:
@@ -129,14 +130,14 @@ class LineageService(ReadService):
 
     async def walk(self, query: LineageQuery) -> LineageGraph:
         """Return the edges around a topic that the caller may see, and their ends."""
-        return await self._query(_walk_both, query)
+        return await self._query_counted(_walk_both, replace(query, selection=_restrict_to_readable(query.selection)))
 
     async def list_edges(self, selection: EdgeFilter, *, after: int, limit: int) -> EdgePage:
-        """Return a page of all edges that the caller may see.
-
-        Pages of callers who may not see every edge may be short, even empty, before the last one.
-        """
-        return await self._query(_read_page, selection, after, limit)
+        """Return a page of all edges that the caller may see."""
+        edges, following = await self._query_counted(
+            queries.list_edges, _restrict_to_readable(selection), after=after, limit=limit
+        )
+        return EdgePage(edges, following)
 
 
 def _parse_events(events: Sequence[object], *, numbered: bool) -> list[list[LineageStatement]]:
@@ -155,38 +156,32 @@ def _parse_events(events: Sequence[object], *, numbered: bool) -> list[list[Line
     return statements
 
 
-def _permission_subject(dataset: LineageDataset) -> Subject:
+def permission_subject(dataset: LineageDataset) -> Subject:
     """Return the subject whose permissions apply to a dataset."""
     if dataset.topic is not None:
         return topic_permission_subject(dataset.topic)
     return Subject(DEFAULT_CONTEXT, f"{dataset.namespace}/{dataset.name}")
 
 
-def _may_see(edge: StoredEdge) -> bool:
-    """Return whether the caller may read both ends of an edge."""
-    return may_read(_permission_subject(edge.pair.source)) and may_read(_permission_subject(edge.target))
-
-
-def _read_page(snapshot: Snapshot, selection: EdgeFilter, after: int, limit: int) -> EdgePage:
-    edges: list[StoredEdge] = []
-    for _ in range(_MAX_ROWS // _CHUNK):
-        chunk = queries.list_edges(snapshot, selection, after=after, limit=_CHUNK)
-        for edge in filter(_may_see, chunk):
-            if len(edges) == limit:
-                return EdgePage(edges, edges[-1].sequence)
-            edges.append(edge)
-        if len(chunk) < _CHUNK:
-            return EdgePage(edges, None)
-        after = chunk[-1].sequence
-    return EdgePage(edges, after)
+def _restrict_to_readable(selection: EdgeFilter) -> EdgeFilter:
+    """Select only edges of which the caller may read both ends."""
+    return selection if may_read_everything() else replace(selection, readable=current_permissions.get().read)
 
 
 def _walk_both(snapshot: Snapshot, query: LineageQuery) -> LineageGraph:
     graph = LineageGraph()
     start = {(dataset, query.field_name) for dataset in queries.list_topic_datasets(snapshot, query.topic)}
-    for direction in (FlowDirection.UPSTREAM, FlowDirection.DOWNSTREAM):
-        if query.direction in {direction, FlowDirection.BOTH}:
-            _Walk(snapshot, graph, query, upstream=direction is FlowDirection.UPSTREAM).run(start)
+    directions = [
+        each
+        for each in (FlowDirection.UPSTREAM, FlowDirection.DOWNSTREAM)
+        if query.direction in {each, FlowDirection.BOTH}
+    ]
+    rows = _MAX_ROWS
+    for number, direction in enumerate(directions):
+        share = rows // (len(directions) - number)
+        walk = _Walk(snapshot, graph, query, upstream=direction is FlowDirection.UPSTREAM, rows_left=share)
+        walk.run(start)
+        rows -= share - walk.rows_left
     return graph
 
 
@@ -208,28 +203,41 @@ class _Walk:
     graph: LineageGraph
     query: LineageQuery
     upstream: bool
+    rows_left: int
 
     def run(self, start: set[tuple[LineageDataset, str]]) -> None:
         """Add edges and their ends to the graph; an empty field stands for the whole dataset."""
-        find = queries.find_sources if self.upstream else queries.find_targets
         visited, frontier = set(start), start
         for distance in range(1, self.query.depth + 2):
             paths: dict[LineageDataset, list[str]] = {}
             for dataset, path in frontier:
                 paths.setdefault(dataset, []).append(path)
             frontier = set()
-            fields = {dataset: FieldSet(each) for dataset, each in paths.items()}
-            rows = list(find(self.snapshot, sorted(fields), self.query.selection, _MAX_ROWS))
-            self.graph.truncated |= len(rows) >= _MAX_ROWS
-            for edge in filter(_may_see, rows):
-                for step in self._steps(edge, fields):
-                    if not self._add(edge, step, distance):
-                        continue
-                    state = (step.far, step.far_field if self.query.field_name else "")
-                    if state not in visited:
-                        visited.add(state)
-                        frontier.add(state)
+            for edge, step in self._read_steps(paths):
+                if not self._add(edge, step, distance):
+                    continue
+                state = (step.far, step.far_field if self.query.field_name else "")
+                if state not in visited:
+                    visited.add(state)
+                    frontier.add(state)
             if not frontier:
+                return
+
+    def _read_steps(self, paths: Mapping[LineageDataset, Sequence[str]]) -> Iterator[tuple[StoredEdge, _Step]]:
+        """Yield the edges of datasets with the ways to follow them, until all rows of the request are used up."""
+        find = queries.find_sources if self.upstream else queries.find_targets
+        fields = {dataset: FieldSet(each) for dataset, each in paths.items()}
+        datasets = sorted(fields)
+        for begin in range(0, len(datasets), _BATCH):
+            batch = datasets[begin : begin + _BATCH]
+            names = {path for dataset in batch for path in paths[dataset]}
+            near = NearEnds(batch, () if "" in names else sorted(names))
+            for edge in find(self.snapshot, near, self.query.selection, self.rows_left):
+                self.rows_left -= 1
+                for step in self._steps(edge, fields):
+                    yield edge, step
+            if self.rows_left <= 0:
+                self.graph.truncated = True
                 return
 
     def _steps(self, edge: StoredEdge, fields: Mapping[LineageDataset, FieldSet]) -> Iterator[_Step]:

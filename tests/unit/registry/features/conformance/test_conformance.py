@@ -11,7 +11,10 @@ import pytest
 from contractlog.clients import Registry as Client
 from contractlog.registry.features.conformance import queries
 from contractlog.registry.features.conformance.queries import AuditFigures, record_result
+from contractlog.registry.settings import Settings
 from contractlog.registry.testing import Registries
+
+from support.registry import in_process
 
 PATH = "/contractlog/v1/conformance/flights"
 
@@ -217,3 +220,13 @@ def test_entries_stored_with_words_of_earlier_audits_are_read_with_those_of_toda
         assert read["verdict"] == "passing"
     finally:
         app.state.close()
+
+
+def test_the_history_counts_as_work_of_its_reader_by_the_size_of_results() -> None:
+    with in_process(Settings(database_url="sqlite://", caller_steps=2_000)) as http:
+        for violating in range(3):
+            notes = ["x" * 300_000]
+            http.post(PATH, json=entry(violating=violating, notes=notes)).raise_for_status()
+        assert len(http.get(f"{PATH}/history").json()) == 3
+        answer = http.get(f"{PATH}/history")
+        assert (answer.status_code, answer.json()["error_code"]) == (429, 429)
