@@ -18,7 +18,7 @@ from contractlog.clients.calls.call import (
 )
 from contractlog.clients.calls.schemas import CompatibilityResult
 from contractlog.compatibility.compatibility_policy import Policy
-from contractlog.compatibility.errors import RegistryError
+from contractlog.compatibility.errors import RegistryError, UnreadableResponse
 from contractlog.compatibility.level import Level
 from contractlog.compatibility.schema import RegisteredSchema, SchemaDraft
 from contractlog.contracts.audit.report import Part, PublishedAudit, TopicPart
@@ -49,6 +49,7 @@ __all__ = [
 _EXTENSION_PATH: Final = ("contractlog", "v1")
 _GLOBAL_SETTINGS: Final = ":.:"
 _EDGES_PER_PAGE: Final = 1_000
+_MAX_EMPTY_PAGES: Final = 1_000  #: one after the other
 
 
 def conformance(topic: str, *, part: Part | None = None) -> Call[list[TopicPart]]:
@@ -107,26 +108,50 @@ def lineage(
 
 
 def lineage_edges(
-    *, at: str | None = None, evidence: Evidence | None = None, after: int | None = None, limit: int | None = None
+    *,
+    at: str | None = None,
+    evidence: Evidence | None = None,
+    topic_prefix: str | None = None,
+    after: int | None = None,
+    limit: int | None = None,
 ) -> Call[ResponseBody]:
-    """Return a page of all lineage edges."""
+    """Return a page of all lineage edges.
+
+    Args:
+        at: the edges of this time (RFC 3339), instead of the present.
+        evidence: only edges with this kind of evidence.
+        topic_prefix: only edges from or to a topic whose name begins so; rejected by registries of earlier releases.
+        after: ``next`` of the previous page.
+        limit: maximum number of edges.
+    """
     return Call(
         "GET",
         (*_EXTENSION_PATH, "lineage"),
-        partial(_parse_page, "edges"),
-        query_parameters(at=at, evidence=evidence, after=after, limit=limit),
+        partial(_parse_edges_after, after or 0),
+        query_parameters(at=at, evidence=evidence, topicPrefix=topic_prefix, after=after, limit=limit),
     )
 
 
-def each_lineage_edge(*, at: str | None = None, evidence: Evidence | None = None) -> Pages[ResponseBody]:
-    """Iterate over all lineage edges."""
+def each_lineage_edge(
+    *, at: str | None = None, evidence: Evidence | None = None, topic_prefix: str | None = None
+) -> Pages[ResponseBody]:
+    """Iterate over all lineage edges; the parameters are those of ``lineage_edges``.
+
+    Raises:
+        UnreadableResponse: the pages do not end.
+    """
     after: int | None = None
+    empty_pages = 0
     while True:
-        response = yield lineage_edges(at=at, evidence=evidence, after=after, limit=_EDGES_PER_PAGE)
+        response = yield lineage_edges(
+            at=at, evidence=evidence, topic_prefix=topic_prefix, after=after, limit=_EDGES_PER_PAGE
+        )
         yield response["edges"]
         after = response.get("next")
         if after is None:
             return
+        empty_pages = 0 if response["edges"] else empty_pages + 1
+        _require_end(empty_pages)
 
 
 def publish_lineage(events: Mapping[str, Any] | Sequence[Mapping[str, Any]]) -> Call[ResponseBody]:
@@ -156,13 +181,17 @@ def changes(since: int | Literal["latest"] = 0, *, limit: int | None = None, wai
 
 
 def each_change(since: int = 0, *, page: int = 500) -> Pages[ResponseBody]:
-    """Iterate over the changes after number ``since``, to the current end of the change log."""
+    """Iterate over the changes after number ``since``, to the current end of the change log.
+
+    Raises:
+        UnreadableResponse: the pages do not end.
+    """
     while True:
         response = yield changes(since, limit=page)
         yield response["changes"]
         if not response["changes"]:
             return
-        since = response["next"]
+        since = _require_advance(since, response["next"])
 
 
 def search(
@@ -193,14 +222,24 @@ def each_hit(
     property: str | None = None,  # noqa: A002 - as it is sent
     prefix: bool = False,
 ) -> Pages[ResponseBody]:
-    """Iterate over all matches of these terms in the latest live versions."""
+    """Iterate over all matches of these terms in the latest live versions.
+
+    Raises:
+        UnreadableResponse: the pages do not end.
+    """
     after: str | None = None
+    empty_pages = 0
     while True:
         response = yield search(field=field, type=type, tag=tag, property=property, prefix=prefix, after=after)
         yield response["hits"]
-        after = response.get("next")
-        if after is None:
+        following = response.get("next")
+        if following is None:
             return
+        empty_pages = 0 if response["hits"] else empty_pages + 1
+        _require_end(empty_pages)
+        if following == after:
+            raise UnreadableResponse(f"the page after `{after}` is followed by itself")
+        after = following
 
 
 def difference(
@@ -295,6 +334,29 @@ def usage(subjects: Iterable[SubjectLike], *, days: int | None = None) -> Call[l
         return [_parse_error(result) or dict(result) for result, _ in results]
 
     return Call("POST", (*_EXTENSION_PATH, "usage"), read, query_parameters(days=days), {"subjects": names})
+
+
+def _parse_edges_after(after: int, body: Any) -> ResponseBody:
+    page = _parse_page("edges", body)
+    if page.get("next") is not None:
+        _require_advance(after, page["next"])
+    return page
+
+
+def _require_advance(after: int, following: Any) -> int:
+    """Return the number after which the next page begins, if it is above that of this page.
+
+    Raises:
+        UnreadableResponse: it is not, so that the pages would never end.
+    """
+    if not isinstance(following, int) or isinstance(following, bool) or following <= after:
+        raise UnreadableResponse(f"`next` is {following!r}, which is not a number above {after}")
+    return following
+
+
+def _require_end(empty_pages: int) -> None:
+    if empty_pages > _MAX_EMPTY_PAGES:
+        raise UnreadableResponse(f"{empty_pages:,} pages without items, and no last one")
 
 
 def _parse_page(member: str, body: Any) -> ResponseBody:

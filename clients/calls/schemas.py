@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -178,11 +178,15 @@ def each_schema(
 ) -> Pages[RegisteredSchema]:
     """Iterate over all versions with their schemas, page by page; servers send at most 1,000 per page."""
     offset = 0
+    previous: Sequence[RegisteredSchema] = ()
     while True:
         versions = yield schemas(prefix=prefix, deleted=deleted, latest_only=latest_only, offset=offset, limit=page)
+        if versions and versions == previous:  # the server ignores the offset
+            return
         yield versions
         if not versions:
             return
+        previous = versions
         offset += len(versions)
 
 

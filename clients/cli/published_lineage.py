@@ -10,7 +10,7 @@ from typing import Any, Final, Literal
 
 from contractlog.clients.cli.registry_lookups import require_supported
 from contractlog.clients.registry import Registry
-from contractlog.compatibility.errors import InvalidLineage, UnreadableResponse, UsageError
+from contractlog.compatibility.errors import InvalidLineage, InvalidQuery, UnreadableResponse, UsageError
 from contractlog.contracts.audit.time_text import format_timestamp, parse_timestamp
 from contractlog.contracts.lineage.graph_bounds import MAX_GRAPH_EDGES, MAX_NODES
 from contractlog.contracts.lineage.published_edges import PublishedEdge, parse_published_edge
@@ -98,15 +98,29 @@ def read_topic_lineage(
     return PublishedLineage(edges, truncated)
 
 
-def read_all_lineage(registry: Registry, *, at: str | None, limit: int) -> PublishedLineage:
+def read_all_lineage(registry: Registry, *, at: str | None, limit: int, prefix: str = "") -> PublishedLineage:
     """Return all edges, page by page, in the order in which they appeared, up to a limit.
+
+    With a prefix, only edges of topics whose names begin so; registries of earlier releases return all the same.
 
     Raises:
         Unreachable: the registry does not respond.
         UnreadableResponse: the response has something else than edges.
         UsageError: the registry is of another maker, and stores no lineage.
     """
-    bodies = require_supported(registry, lambda: list(islice(registry.each_lineage_edge(at=at), limit + 1)), _LACK)
+
+    def read_edges(topic_prefix: str | None) -> list[Any]:
+        return list(islice(registry.each_lineage_edge(at=at, topic_prefix=topic_prefix), limit + 1))
+
+    def read() -> list[Any]:
+        try:
+            return read_edges(prefix or None)
+        except InvalidQuery:
+            if not prefix:
+                raise
+            return read_edges(None)  # the parameter is unknown to earlier releases
+
+    bodies = require_supported(registry, read, _LACK)
     return PublishedLineage(_parse_edges(registry, bodies[:limit]), truncated=len(bodies) > limit)
 
 

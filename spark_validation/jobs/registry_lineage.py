@@ -29,7 +29,7 @@ from contractlog.spark_validation.jobs.lineage_formats import (
     write_lineage,
 )
 from contractlog.spark_validation.lineage.published_output import format_published_edges
-from contractlog.spark_validation.sources.topic_patterns import is_glob, match_topics
+from contractlog.spark_validation.sources.topic_patterns import find_common_prefix, is_glob, match_topics
 
 __all__ = ["check_registry_options", "print_registry_lineage"]
 
@@ -83,7 +83,7 @@ def print_registry_lineage(options: Namespace) -> int:
             print_message(str(make_empty_registry_error(registry, options.at)))
     if lineage.truncated:
         is_list = not options.topics or any(map(is_glob, options.topics))
-        reason = f"the first {_MAX_EDGES:,} are read; name topics to see theirs" if is_list else GRAPH_BOUNDS
+        reason = f"only the first {_MAX_EDGES:,} are read; name topics to see theirs" if is_list else GRAPH_BOUNDS
         print_message(f"the registry has more edges than are shown: {reason}")
     edges: Sequence[PublishedEdge] = lineage.edges
     if topics and options.format != "tree":
@@ -132,11 +132,14 @@ def _read_lineage(registry: Registry, options: Namespace) -> tuple[PublishedLine
                 registry, missing[0], read_all_lineage(registry, at=options.at, limit=_MAX_COMPARED), options.at
             )
         return PublishedLineage.merge(read.values()), sorted(read)
-    lineage = read_all_lineage(registry, at=options.at, limit=_MAX_EDGES)
+    prefix = find_common_prefix(options.topics)
+    lineage = read_all_lineage(registry, at=options.at, limit=_MAX_EDGES, prefix=prefix)
     names = _list_topics(lineage)
     requested = {pattern: match_topics(pattern, names) for pattern in options.topics}
     missing = [pattern for pattern, matching in requested.items() if not matching]
     if missing:
+        if not lineage.edges and prefix:
+            lineage = read_all_lineage(registry, at=options.at, limit=_MAX_COMPARED)
         raise _make_missing_error(registry, missing[0], lineage, options.at)
     return lineage, sorted({name for matching in requested.values() for name in matching})
 
@@ -152,4 +155,6 @@ def _make_missing_error(registry: Registry, topic: str, lineage: PublishedLineag
         return make_empty_registry_error(registry, at)
     time = f" of {at}" if at else ""
     listed = suggest_name(topic, names) or f": it has that of {list_first(names, _MAX_NAMED)}"
+    if lineage.truncated:
+        listed += f". Only its first {len(lineage.edges):,} edges were read; it has more"
     return UsageError(f"{registry.url} has no lineage{time} of topic `{topic}`{listed}", topic=topic)

@@ -10,7 +10,7 @@ from typing import Final
 
 from contractlog.compatibility.terminal_text import escape_line
 
-__all__ = ["describe_nearest", "is_glob", "match_topics"]
+__all__ = ["describe_nearest", "find_common_prefix", "is_glob", "match_topics"]
 
 _MAX_NEAREST: Final = 3  #: names in a message
 _WILDCARDS: Final = re.compile(r"[*?\[]")
@@ -28,6 +28,19 @@ def match_topics(pattern: str, names: Iterable[str]) -> list[str]:
 def is_glob(text: str) -> bool:
     """Return true if a text has wildcards."""
     return _WILDCARDS.search(text) is not None
+
+
+def find_common_prefix(patterns: Iterable[str]) -> str:
+    """Return the beginning that all names matching one of some names and globs have.
+
+    >>> find_common_prefix(["orders-*", "order*"]), find_common_prefix(["a*", "[ab]*"]), find_common_prefix([])
+    ('order', '', '')
+    """
+    prefixes = [_WILDCARDS.split(pattern, maxsplit=1)[0] for pattern in patterns]
+    common, last = min(prefixes, default=""), max(prefixes, default="")
+    while not last.startswith(common):
+        common = common[:-1]
+    return common
 
 
 def describe_nearest(text: str, names: Iterable[str]) -> str:

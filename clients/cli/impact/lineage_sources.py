@@ -6,6 +6,7 @@ A source is a function that returns a ``KnownLineage``.
 from __future__ import annotations
 
 import json
+import math
 from argparse import Namespace
 from pathlib import Path
 from typing import Any, Final
@@ -26,7 +27,8 @@ from contractlog.contracts.lineage.edges import LineageEdge
 
 __all__ = ["load_lineage", "read_lineage_file"]
 
-_MAX_BYTES: Final = 256 * 1024 * 1024
+_MAX_BYTES: Final = 64 * 1024 * 1024
+_MAX_FILE_EDGES: Final = 100_000
 _MAX_COMPARED: Final = 10_000  #: edges whose topics an unknown one is compared with
 _STATE_LINEAGE: Final = "contractlog.spark_validation.jobs.state_lineage:infer_state_lineage"
 
@@ -69,14 +71,17 @@ def _read_published_lineage(options: Namespace) -> KnownLineage:
             every = read_all_lineage(registry, at=options.at, limit=_MAX_COMPARED)
             if not every.edges:
                 raise make_empty_registry_error(registry, options.at)
-            return KnownLineage.of_edges(registry.url, every.edges)
+            truncated = any(lineage.truncated for lineage in near.values())
+            return KnownLineage.of_edges(registry.url, every.edges, truncated=truncated)
         reached = PublishedLineage.merge(
             read_topic_lineage(registry, topic, at=options.at, direction="downstream", field=field)
             for topic, lineage in near.items()
             if lineage.edges
         )
-        edges = PublishedLineage.merge([reached, *near.values()]).edges
-        return KnownLineage.of_edges(registry.url, edges, truncated=reached.truncated)
+        merged = PublishedLineage.merge([reached, *near.values()])
+        # That edges beside a whole topic were left out matters only if none of the field were read.
+        truncated = reached.truncated or (merged.truncated and not reached.edges)
+        return KnownLineage.of_edges(registry.url, merged.edges, truncated=truncated)
 
 
 def read_lineage_file(path: Path) -> KnownLineage:
@@ -86,7 +91,7 @@ def read_lineage_file(path: Path) -> KnownLineage:
         UsageError: the file cannot be read, is neither, or has no lineage.
     """
     try:
-        document = json.loads(read_bounded_file(path, _MAX_BYTES))
+        document = json.loads(read_bounded_file(path, _MAX_BYTES), parse_constant=_reject_constant)
     except OSError as error:
         raise UsageError(f"`{path}` cannot be read: {error.strerror}") from None
     except (ValueError, RecursionError):
@@ -99,6 +104,11 @@ def read_lineage_file(path: Path) -> KnownLineage:
     except (KeyError, TypeError):
         pass  # not a report
     try:
+        if len(document["lineage"]) > _MAX_FILE_EDGES:
+            raise UsageError(
+                f"`{path}` has {len(document['lineage']):,} edges; at most {_MAX_FILE_EDGES:,} are read: write the "
+                "lineage of fewer topics"
+            )
         edges = [_check_edge(edge) for edge in document["lineage"]]
         entries = document.get("topics", [])
         fields: dict[str, set[str]] = {}
@@ -118,6 +128,10 @@ def _describe_format(path: Path) -> str:
     return f"`{path}` is neither the output of `contractlog lineage --format json` nor a report.json of an audit"
 
 
+def _reject_constant(name: str) -> float:
+    raise ValueError(f"`{name}` is not a number of JSON")
+
+
 def _field_name(entry: Any) -> str:
     """Return the name of a field: the lineage file has names, the report has profiles."""
     name = entry if isinstance(entry, str) else entry["field"]
@@ -135,7 +149,15 @@ def _check_edge(edge: Any) -> LineageEdge:
     texts = [edge[end][name] for end in ("from", "to") for name in ("topic", "field")]
     texts += [edge["method"], edge.get("evidence", ""), edge.get("direction", "")]
     numbers = [edge["score"], edge["support"]]
-    if not all(isinstance(text, str) for text in texts) or not all(isinstance(each, int | float) for each in numbers):
+    if not all(isinstance(text, str) for text in texts) or not all(map(_is_finite, numbers)):
         raise TypeError
     checked: LineageEdge = edge
     return checked
+
+
+def _is_finite(number: Any) -> bool:
+    """Return whether a value is a number within the range of floats; JSON may have others, such as 1e400."""
+    try:
+        return isinstance(number, int | float) and math.isfinite(number)
+    except OverflowError:
+        return False

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from contractlog.clients.cli.broker import BOOTSTRAP_VARIABLE, find_brokers
-from contractlog.clients.cli.exit_codes import CLEAN
+from contractlog.clients.cli.exit_codes import CLEAN, FINDINGS
 from contractlog.clients.cli.impact.changed_field import ChangedField, find_changed_field, find_reach
 from contractlog.clients.cli.impact.lineage_sources import load_lineage
 from contractlog.clients.cli.output import count_noun, print_json, print_message, print_result, print_table
@@ -32,15 +32,16 @@ def run(options: Namespace) -> int:
     if options.format == "json":
         print_json(_build_body(changed, reached, groups, unknown, truncated=lineage.truncated))
     else:
-        _print_reach(changed, reached)
+        _print_reach(changed, reached, truncated=lineage.truncated)
         _print_groups(groups)
     if lineage.truncated:
-        print_message(f"more is reached than listed: {GRAPH_BOUNDS}")
+        result = "more may be reached than listed" if reached else "whether anything is reached is not known"
+        print_message(f"{result}: {GRAPH_BOUNDS}, and this registry has more")
     if groups is None:
         print_message(f"consumer groups are not known: pass --bootstrap-servers, or set {BOOTSTRAP_VARIABLE}")
     elif unknown:
         print_message(f"the broker gave no offsets of {count_noun(unknown, 'more consumer group')}")
-    return CLEAN
+    return FINDINGS if lineage.truncated and not reached else CLEAN
 
 
 def _build_body(
@@ -64,9 +65,10 @@ def _build_body(
     }
 
 
-def _print_reach(changed: ChangedField, reached: Sequence[ReachedField]) -> None:
+def _print_reach(changed: ChangedField, reached: Sequence[ReachedField], *, truncated: bool) -> None:
     if not reached:
-        print_result(f"no field is known to be made from `{changed.name}`")
+        if not truncated:
+            print_result(f"no field is known to be made from `{changed.name}`")
         return
     fields, topics = count_noun(len(reached), "field"), count_noun(len({each.topic for each in reached}), "topic")
     print_result(f"a change of `{changed.name}` reaches {fields} of {topics}")

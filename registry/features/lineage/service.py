@@ -179,7 +179,14 @@ def _walk_both(snapshot: Snapshot, query: LineageQuery) -> LineageGraph:
     rows = _MAX_ROWS
     for number, direction in enumerate(directions):
         share = rows // (len(directions) - number)
-        walk = _Walk(snapshot, graph, query, upstream=direction is FlowDirection.UPSTREAM, rows_left=share)
+        walk = _Walk(
+            snapshot,
+            graph,
+            query,
+            upstream=direction is FlowDirection.UPSTREAM,
+            rows_left=share,
+            share=(number + 1) / len(directions),
+        )
         walk.run(start)
         rows -= share - walk.rows_left
     return graph
@@ -204,6 +211,7 @@ class _Walk:
     query: LineageQuery
     upstream: bool
     rows_left: int
+    share: float  #: of the bounds of the graph, that it may have after this walk
 
     def run(self, start: set[tuple[LineageDataset, str]]) -> None:
         """Add edges and their ends to the graph; an empty field stands for the whole dataset."""
@@ -255,7 +263,8 @@ class _Walk:
         graph = self.graph
         is_known = edge.sequence in graph.edges
         added = {end for end in (step.near, step.far) if end not in graph.distance}
-        too_many = len(graph.edges) >= MAX_GRAPH_EDGES or len(graph.distance) + len(added) > MAX_NODES
+        has_edges = len(graph.edges) >= MAX_GRAPH_EDGES * self.share
+        too_many = has_edges or len(graph.distance) + len(added) > MAX_NODES * self.share
         if not is_known and (distance > self.query.depth or too_many):
             graph.truncated = True
             return False

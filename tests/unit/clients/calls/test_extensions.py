@@ -5,13 +5,22 @@ from __future__ import annotations
 import asyncio
 import inspect
 import json
+from collections.abc import Iterator
+from itertools import count, repeat
 from typing import Any
 
 import pytest
 
 from contractlog.clients import AsyncRegistry, CompatibilityResult, Registry
-from contractlog.clients.calls import extensions
-from contractlog.compatibility.errors import ChangesAhead, InvalidQuery, InvalidSchema, SubjectNotFound
+from contractlog.clients.calls import each_schema, extensions
+from contractlog.clients.calls.call import Call
+from contractlog.compatibility.errors import (
+    ChangesAhead,
+    InvalidQuery,
+    InvalidSchema,
+    SubjectNotFound,
+    UnreadableResponse,
+)
 from contractlog.compatibility.level import Level
 from contractlog.compatibility.schema import Reference, RegisteredSchema, SchemaDraft
 from contractlog.registry.app import create_app
@@ -109,3 +118,38 @@ def test_awaited_calls_answer_alike() -> None:
 
     asyncio.run(ask())
     app.state.close()
+
+
+@pytest.mark.parametrize("following", [0, -1, 7, "8", True, 1.5])
+def test_pages_of_edges_that_do_not_advance_are_rejected(following: Any) -> None:
+    call = extensions.lineage_edges(after=7)
+    with pytest.raises(UnreadableResponse, match="not a number above 7"):
+        call.read({"edges": [], "next": following})
+    assert call.read({"edges": [], "next": 8})["next"] == 8
+    assert call.read({"edges": []}) == {"edges": []}
+
+
+def test_lists_whose_pages_do_not_end_are_rejected() -> None:
+    pages = extensions.each_lineage_edge()
+    with pytest.raises(UnreadableResponse, match="pages without items"):
+        exhaust(pages, ({"edges": [], "next": number} for number in count(1)))
+    with pytest.raises(UnreadableResponse, match="not a number above 3"):
+        exhaust(extensions.each_change(3), repeat({"changes": [{}], "next": 3}))
+    with pytest.raises(UnreadableResponse, match="followed by itself"):
+        exhaust(extensions.each_hit(field="a"), repeat({"hits": [{}], "next": "x"}))
+    with pytest.raises(UnreadableResponse, match="pages without items"):
+        exhaust(extensions.each_hit(field="a"), ({"hits": [], "next": str(number)} for number in count(1)))
+    version = RegisteredSchema.__new__(RegisteredSchema)
+    exhaust(each_schema(), repeat([version]))  # the server ignores the offset
+
+
+def exhaust(pages: Any, responses: Iterator[Any]) -> None:
+    """Send responses to calls until there are no more; fail if they do not end."""
+    response = None
+    for _ in range(10_000):
+        try:
+            step = pages.send(response)
+        except StopIteration:
+            return
+        response = next(responses) if isinstance(step, Call) else None
+    pytest.fail("the pages do not end")

@@ -10,7 +10,10 @@ from typing import Any
 import pytest
 
 from contractlog.clients.cli import exit_codes
+from contractlog.clients.cli.impact import lineage_sources
+from contractlog.clients.cli.impact.lineage_sources import read_lineage_file
 from contractlog.clients.cli.main import main
+from contractlog.compatibility.errors import UsageError
 
 from support.lineage_estates import make_edge
 
@@ -155,3 +158,23 @@ def test_files_that_cannot_be_read_are_usage_errors(tmp_path: Path, capsys: pyte
     assert "cannot be read" in failed(capsys, "orders", "--lineage", tmp_path / "absent")
     os.mkfifo(tmp_path / "pipe")
     assert "not a regular file" in failed(capsys, "orders", "--lineage", tmp_path / "pipe")
+
+
+@pytest.mark.parametrize("number", ["NaN", "Infinity", "-Infinity", "1e400", "1" + "0" * 400])
+def test_numbers_that_are_no_floats_are_rejected(number: str, tmp_path: Path) -> None:
+    edge = '{"from": {"topic": "a", "field": "x"}, "to": {"topic": "b", "field": "y"}, "method": "copy", "support": 1'
+    file = tmp_path / "lineage.json"
+    file.write_text(f'{{"lineage": [{edge}, "score": {number}}}]}}')
+    with pytest.raises(UsageError, match="is neither the output of"):
+        read_lineage_file(file)
+
+
+def test_a_lineage_file_has_a_bounded_size(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = tmp_path / "lineage.json"
+    file.write_text('{"lineage": [{}, {}, {}]}')
+    monkeypatch.setattr(lineage_sources, "_MAX_FILE_EDGES", 2)
+    with pytest.raises(UsageError, match="has 3 edges; at most 2 are read"):
+        read_lineage_file(file)
+    monkeypatch.setattr(lineage_sources, "_MAX_BYTES", 10)
+    with pytest.raises(UsageError, match="it is larger than 10 bytes"):
+        read_lineage_file(file)

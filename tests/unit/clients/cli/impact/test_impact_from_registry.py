@@ -13,6 +13,8 @@ import pytest
 from contractlog.clients import Registry
 from contractlog.clients.cli import exit_codes
 from contractlog.clients.cli import published_lineage as reads
+from contractlog.clients.cli.impact import lineage_sources
+from contractlog.compatibility.errors import InvalidQuery
 from contractlog.registry.features.lineage import service
 from contractlog.registry.testing import Registries
 from contractlog.spark_validation.lineage.edge_output import build_events
@@ -128,7 +130,7 @@ def test_a_time_must_be_one_and_is_of_the_registry(published: Registry, run: Run
 def test_what_bounds_leave_out_is_said(published: Registry, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(service, "MAX_NODES", 2)
     ran = run("impact", "orders")
-    assert (ran.code, "more is reached than listed" in ran.err) == (exit_codes.CLEAN, True)
+    assert (ran.code, "more may be reached than listed" in ran.err) == (exit_codes.CLEAN, True)
     assert run("impact", "orders", "--format", "json").body["truncated"] is True
 
 
@@ -158,3 +160,38 @@ def test_the_registry_may_be_that_of_an_environment(published: Registry, run: Ru
     (tmp_path / "contractlog.toml").write_text('[environments.eu]\nregistry = "http://eu"\ncontext = ".eu"\n')
     assert run("impact", "orders").code == exit_codes.USAGE
     assert "4 fields of 4 topics" in run("impact", "orders", "--environment", "eu").out
+
+
+def test_an_incomplete_answer_without_edges_does_not_say_that_nothing_is_made(
+    published: Registry, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read = reads.read_topic_lineage(published, "orders")
+    monkeypatch.setattr(lineage_sources, "read_topic_lineage", _cut_downstream(read))
+    result = run("impact", "invoices:total")
+    assert result.code == exit_codes.FINDINGS
+    assert "no field is known" not in result.out
+    assert "whether anything is reached is not known" in result.err
+
+
+def _cut_downstream(read: reads.PublishedLineage) -> Any:
+    def cut(_registry: Registry, _topic: str, *, direction: str = "both", **_options: Any) -> reads.PublishedLineage:
+        sources = [edge for edge in read.edges if edge["to"]["topic"] == "invoices"]
+        return reads.PublishedLineage([] if direction == "downstream" else sources, truncated=direction == "downstream")
+
+    return cut
+
+
+def test_a_prefix_selects_edges_and_is_left_out_for_registries_that_do_not_know_it(
+    published: Registry, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert len(reads.read_all_lineage(published, at=None, limit=9, prefix="dai").edges) == 1
+    assert len(reads.read_all_lineage(published, at=None, limit=9, prefix="invoi").edges) == 2
+    each = published.each_lineage_edge
+
+    def reject(*, topic_prefix: str | None = None, **options: Any) -> Any:
+        if topic_prefix:
+            raise InvalidQuery(parameter="topicPrefix", detail="it is unknown here")
+        return each(**options)
+
+    monkeypatch.setattr(published, "each_lineage_edge", reject)
+    assert len(reads.read_all_lineage(published, at=None, limit=9, prefix="dai").edges) == 4
