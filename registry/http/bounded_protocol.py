@@ -15,6 +15,7 @@ import orjson
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 
 from contractlog.compatibility.errors import BadRequest, HeadersTooLarge, RegistryError, RequestTimeout
+from contractlog.registry.http.connection_limits import ConnectionLimits
 from contractlog.registry.http.request_parser import CONNECT, RequestParser
 
 __all__ = ["MAX_HEAD_BYTES", "MAX_PIPELINED", "BoundedProtocol"]
@@ -64,14 +65,22 @@ class BoundedProtocol(HttpToolsProtocol):
     _send_timer: asyncio.TimerHandle | None = None  #: for a client that does not receive what was sent
     _unreceived = 0  #: bytes that it had not received when the timer was started
 
-    def __init__(self, *args: Any, seconds: float, **options: Any) -> None:
+    def __init__(self, *args: Any, seconds: float, limits: ConnectionLimits | None = None, **options: Any) -> None:
         super().__init__(*args, **options)
+        self._limits = limits
+        self._counted_address: str | None = None
         self.parser = RequestParser(self)
         self.seconds = seconds  #: for a head, from the start of the connection or the end of the previous response
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Start the timer for the first head."""
+        """Start the timer for the first head; close the connection if there are too many."""
         super().connection_made(transport)
+        if self._limits is not None:
+            address = self.client[0] if self.client else ""
+            if not self._limits.enter(address):
+                transport.abort()
+                return
+            self._counted_address = address
         self.logger = _LOG
         self._head_timer = self.loop.call_later(self.seconds, self._head_timed_out)
 
@@ -192,7 +201,10 @@ class BoundedProtocol(HttpToolsProtocol):
             self._send_timer = None
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Cancel the timers."""
+        """Cancel the timers, and forget the connection."""
+        if self._limits is not None and self._counted_address is not None:
+            self._limits.leave(self._counted_address)
+            self._counted_address = None
         self._stop_waiting()
         self._stop_send_timer()
         if self._body_timer is not None:

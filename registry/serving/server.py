@@ -16,6 +16,7 @@ import uvicorn
 
 from contractlog.registry.app import create_app
 from contractlog.registry.http.bounded_protocol import BoundedProtocol
+from contractlog.registry.http.connection_limits import ConnectionLimits, raise_descriptor_limit
 from contractlog.registry.http.tls import Certificates, CertifiedProtocol, handle_loop_error
 from contractlog.registry.http.trusted_proxies import parse_proxies
 from contractlog.registry.maintenance import id_counter_correction
@@ -97,7 +98,9 @@ class RegistryServer(uvicorn.Server):
                 loop="uvloop",
                 ws="none",
                 http=partial(  # type: ignore[arg-type] # uvicorn only calls it
-                    BoundedProtocol if certificates is None else CertifiedProtocol, seconds=settings.body_seconds
+                    BoundedProtocol if certificates is None else CertifiedProtocol,
+                    seconds=settings.body_seconds,
+                    limits=ConnectionLimits(raise_descriptor_limit()),
                 ),
                 ssl_context_factory=None if certificates is None else lambda _config, _default: certificates.context,
                 log_config=None,

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Final, TypeVar
 
+from contractlog.compatibility.errors import UsageError
 from contractlog.compatibility.identifiers import GLOBAL_CONTEXT, Subject
 from contractlog.registry.storage.associations import StoredAssociation
 from contractlog.registry.transfer import import_parsers
@@ -39,6 +40,8 @@ __all__ = ["TopicReplay", "TopicSource"]
 
 T = TypeVar("T")
 _ACTOR: Final = "import"
+_MAX_MEMORY: Final = 4 << 30  #: for the records of a topic, as for the responses of a live registry
+_RECORD_MEMORY: Final = 1_000  #: estimate of what a record takes besides its bytes
 
 
 class TopicReplay:
@@ -58,9 +61,20 @@ class TopicReplay:
         self._by_association: dict[tuple[tuple[str, str], ...], str] = {}
         self._old_forms: dict[VersionKey, int] = {}
         self._new_forms: set[VersionKey] = set()
+        self._memory = 0
 
     def apply(self, record: LogRecord) -> None:
-        """Apply one record."""
+        """Apply one record.
+
+        Raises:
+            UsageError: the records do not fit into the memory of an import.
+        """
+        self._memory += _RECORD_MEMORY + len(record.key or b"") + len(record.value or b"")
+        if self._memory > _MAX_MEMORY:
+            raise UsageError(
+                f"{record.position}: the records up to here need more than {_MAX_MEMORY / 2**30:g} GiB of memory, the "
+                "limit of an import; compact the topic, or import from the URL of its registry"
+            )
         self._report.read["records"] += 1
         try:
             key = read_key(record.key)

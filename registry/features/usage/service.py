@@ -88,11 +88,18 @@ class UsageService(ReadService):
     async def list_usage(
         self, subjects: Sequence[Callable[[], Subject]], *, days: int
     ) -> list[SubjectUsage | RegistryError]:
-        """Return the usage of each subject, or an error; one by one, so that other requests get their turn."""
+        """Return the usage of each subject, or an error; one by one, so that other requests get their turn.
+
+        A subject that occurs several times is read once.
+        """
         results: list[SubjectUsage | RegistryError] = []
-        for subject in subjects:
+        usage_by_subject: dict[Subject, SubjectUsage] = {}
+        for parse in subjects:
             try:
-                results.append(await self._find_usage(subject(), days))
+                subject = parse()
+                if subject not in usage_by_subject:
+                    usage_by_subject[subject] = await self._find_usage(subject, days)
+                results.append(usage_by_subject[subject])
             except (ServerError, Overloaded, TooManyRequests):
                 raise
             except RegistryError as error:

@@ -16,7 +16,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from contractlog.compatibility.content_identity import compute_guid
+from contractlog.compatibility.errors import UsageError
 from contractlog.compatibility.identifiers import Subject
+from contractlog.registry.transfer import topic_source
 from contractlog.registry.transfer.config_columns import CONTRACTLOG_CONFIG_NAMES
 from contractlog.registry.transfer.database_access import read_database
 from contractlog.registry.transfer.importer import import_contents
@@ -447,3 +449,15 @@ def test_no_record_stops_a_replay_and_what_comes_out_can_be_stored(raw: list[Raw
             stored = read_database(snapshot)
     assert stored.versions.keys() == state.versions.keys()
     assert stored.contexts.items() >= state.contexts.items()
+
+
+def test_records_that_do_not_fit_into_memory_are_rejected(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(topic_source, "_MAX_MEMORY", 100_000)
+    endless = TopicReplay(TransferReport())
+
+    def apply_all() -> None:
+        for offset in range(1_000):
+            endless.apply(LogRecord(offset, 0, b'{"keytype":"NOOP","magic":0}', b"x" * 1_000))
+
+    with pytest.raises(UsageError, match="the limit of an import"):
+        apply_all()

@@ -12,6 +12,7 @@ import pytest
 
 from contractlog.registry.access.passwords import HashedPassword
 from contractlog.registry.access.users_file_editor import format_entry
+from contractlog.registry.features.usage import queries
 from contractlog.registry.settings import Settings
 
 from support.audits import create_audit, use
@@ -169,3 +170,17 @@ def test_a_caller_sees_only_what_the_permissions_cover(tmp_path: Path) -> None:
         # The results of a topic need read permission on the subject of its values.
         assert usages(http, "orders-key", auth=("key", "p"))[0]["topics"] == []
         assert http.post(USAGE, json={"subjects": []}, auth=("nobody", "p")).status_code == 401
+
+
+def test_a_subject_that_is_requested_several_times_is_read_once(
+    node: httpx2.Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    register(node, "orders-value", "string")
+    expected = usages(node, "orders-value")
+    read: list[object] = []
+    list_topics = queries.list_topics
+    monkeypatch.setattr(
+        queries, "list_topics", lambda snapshot, subject: read.append(subject) or list_topics(snapshot, subject)
+    )
+    assert usages(node, *["orders-value"] * 500) == expected * 500
+    assert len(read) == 1
