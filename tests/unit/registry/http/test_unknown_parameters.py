@@ -19,7 +19,7 @@ from support.registry import in_process
         ("fetches?subjekt=a", "subjekt", "id, days, limit, subject"),
         ("conformance/a?parts=key", "parts", "part"),
         ("lineage/a?dept=1", "dept", "direction, field, at, evidence, depth"),
-        ("lineage?before=1", "before", "at, evidence, after, limit"),
+        ("lineage?before=1", "before", "at, evidence, topicPrefix, after, limit"),
     ],
 )
 def test_a_parameter_of_our_own_requests_that_there_is_not_is_refused(path: str, parameter: str, known: str) -> None:
