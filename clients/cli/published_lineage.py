@@ -93,8 +93,9 @@ def read_topic_lineage(
     truncated = bool(graph.get("truncated"))
     if depth is not None:  # beside the depth, only the bounds leave edges out; a step may stop one node earlier
         nodes = graph.get("nodes")
-        is_full = len(nodes) >= MAX_NODES - 1 if isinstance(nodes, list) else False
-        truncated = truncated and (is_full or len(edges) >= MAX_GRAPH_EDGES)
+        shares = 2 if direction == "both" else 1  # each direction has its share of the bounds
+        is_full = len(nodes) >= MAX_NODES // shares - 1 if isinstance(nodes, list) else False
+        truncated = truncated and (is_full or len(edges) >= MAX_GRAPH_EDGES // shares)
     return PublishedLineage(edges, truncated)
 
 
