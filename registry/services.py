@@ -103,7 +103,7 @@ class Services:
         self.follower.release()
 
     def close(self) -> bool:
-        """Stop the threads and close the store; return False if a query still runs, whose connection stays open."""
+        """Stop the threads and close the store; return whether all queries have ended."""
         self.follower.close()
         self.indexer.close()
         self.fetch_counter.close()

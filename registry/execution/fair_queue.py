@@ -63,7 +63,10 @@ class FairQueue:
             slot.set_result(None)  # without the lock, because it calls what waits
 
     def withdraw(self, caller: str, slot: Future[None]) -> bool:
-        """Stop waiting; return whether it waited still. If not, the slot was granted, or the request displaced."""
+        """Stop waiting; return whether it waited still.
+
+        If not, the slot was granted, or the request made room for another one.
+        """
         with self._lock:
             waiting = slot in self._waiting.get(caller, ())
             if waiting:

@@ -169,7 +169,7 @@ class ThreadPools:
         return await self._wait(job, watched=True)
 
     async def run(self, work: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> T:
-        """Run a function on a thread; the client's disconnect is noticed only while the function waits for one.
+        """Run a function on a thread; notice the client's disconnect only while it waits for one.
 
         Raises:
             Overloaded: too many wait.
@@ -204,7 +204,7 @@ class ThreadPools:
         return job
 
     def _run_jobs(self, job: _Job[Any]) -> None:
-        """Run a job, and then each job that gets its slot on this thread, which is faster than waking another one."""
+        """Run a job, and then each job that gets its slot: that is faster than waking a thread."""
         following = self._following.jobs = [job]
         while following and not self._is_closed:
             following.pop().run()
@@ -231,7 +231,9 @@ class ThreadPools:
             raise
 
     def close(self, seconds: float = _CLOSE_SECONDS) -> bool:
-        """End the threads; return whether they ended in time. Running work ends at the next look at its budget.
+        """End the threads; return whether they ended in time.
+
+        Running work ends when it next looks at its budget.
 
         Args:
             seconds: how long to wait for running work.

@@ -1,4 +1,4 @@
-"""Limits on open connections: in all, so that descriptors are left for the database, and per client address."""
+"""Limits on open connections: in all, which leaves descriptors for the database, and per address."""
 
 from __future__ import annotations
 

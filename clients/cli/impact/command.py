@@ -15,7 +15,10 @@ __all__ = ["impact"]
 
 
 def impact(parser: ArgumentParser, argv: Sequence[str]) -> int:
-    """Print what a change reaches; the exit code is 0 whether it reaches anything or not, 1 if that is not known."""
+    """Print what a change reaches.
+
+    The exit code is 0 whether it reaches anything or not, 1 if that is not known.
+    """
     parser.add_argument(
         "subject",
         metavar="SUBJECT[:FIELD]",

@@ -295,7 +295,10 @@ def find_sources(snapshot: Snapshot, near: NearEnds, selection: EdgeFilter, limi
 
 
 def find_targets(snapshot: Snapshot, near: NearEnds, selection: EdgeFilter, limit: int) -> Iterator[StoredEdge]:
-    """Yield the edges from datasets, and those to them that may lead from them as well, as ``find_sources`` does."""
+    """Yield the edges from datasets, and those to them that may lead from them as well.
+
+    The limit is that of ``find_sources``.
+    """
     yield from _find_edges(snapshot, near, selection, limit, to_them=False)
 
 
@@ -329,7 +332,10 @@ def _find_edges(
 def list_edges(
     snapshot: Snapshot, selection: EdgeFilter, *, after: int, limit: int
 ) -> tuple[list[StoredEdge], int | None]:
-    """List edges in the order in which they appeared; return the number after which the others follow, if any do."""
+    """List edges in the order in which they appeared.
+
+    The second result is the number after which others follow; None if there are no others.
+    """
     last = snapshot.connection.execute(select(func.max(_E.sequence))).scalar() or 0
     rows: list[Row[Any]] = []
     position = after
