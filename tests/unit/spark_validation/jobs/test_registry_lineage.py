@@ -191,6 +191,17 @@ def test_edges_beyond_the_limit_are_said_to_be_left_out(
     assert "more edges" not in run("lineage", "invoices", "--published").err
 
 
+def test_a_glob_finds_topics_beyond_the_first_edges_and_an_error_says_what_was_read(
+    published: Registry, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    published.publish_lineage(job_event("late", inputs=[dataset("new-a")], outputs=[dataset("new-b")]))
+    monkeypatch.setattr(registry_lineage, "_MAX_EDGES", 1)
+    assert run("lineage", "new*", "--published").code == exit_codes.CLEAN
+    ran = run("lineage", "*-absent", "--published")
+    assert ran.code == exit_codes.USAGE
+    assert "Only its first 1 edges were read; it has more" in ran.err
+
+
 def test_hostile_names_do_not_reach_the_terminal(registry: Registry, run: Run) -> None:
     registry.publish_lineage(job_event("x\x1b[2J", inputs=[dataset("a\x1b[2J")], outputs=[dataset("b\n::error::")]))
     for form in ("text", "tree", "json", "mermaid", "dot"):
