@@ -5,7 +5,7 @@ Values are masked in the worker unless they are to be shown, so that a state hol
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, cast
 
@@ -17,7 +17,7 @@ from contractlog.contracts.audit.report import Part
 from contractlog.spark_validation.columnar.column_validation import ColumnOutcomes
 from contractlog.spark_validation.columnar.frames import Guids, read_frames, read_schema_headers
 from contractlog.spark_validation.columnar.record_text import RenderedBody, render_bytes
-from contractlog.spark_validation.expectations import ValidatorCache
+from contractlog.spark_validation.columnar.validator_results import Validator
 from contractlog.spark_validation.producers import BatchProducers
 from contractlog.spark_validation.timestamps import NO_TIME, to_milliseconds
 
@@ -35,7 +35,7 @@ class ExampleReader:
     batch: pa.RecordBatch
     part: Part
     checked: ColumnOutcomes
-    validators: ValidatorCache
+    validators: Mapping[int, Validator]
     guids: Guids
     producers: BatchProducers | None
     show_values: bool

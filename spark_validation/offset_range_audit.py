@@ -34,12 +34,13 @@ from contractlog.spark_validation.columnar.column_validation import ColumnOutcom
 from contractlog.spark_validation.columnar.frames import Guids, read_schema_headers
 from contractlog.spark_validation.evidence_options import EvidenceOptions
 from contractlog.spark_validation.example_evidence import ExampleReader
-from contractlog.spark_validation.expectations import AuditExpectations, PartExpectation, ValidatorCache
+from contractlog.spark_validation.expectations import AuditExpectations, PartExpectation
 from contractlog.spark_validation.lineage.sampling import sample_fields
 from contractlog.spark_validation.origin_headers import OriginCounter
 from contractlog.spark_validation.producers import BatchProducers, read_producers
 from contractlog.spark_validation.profiles.field_profiler import profile_fields
 from contractlog.spark_validation.record_counter import RecordCounter
+from contractlog.spark_validation.rules.checked_validators import RuleCheckedValidators
 from contractlog.spark_validation.sources.records import OffsetRange
 from contractlog.spark_validation.sources.source import RangeSource
 from contractlog.spark_validation.tagged_fields import TaggedNames, find_tagged_names
@@ -120,7 +121,14 @@ def audit_range(
     statistics = counter.result()
     coverage = Coverage(offsets.topic, offsets.partition, offsets.start, offsets.end, statistics.records)
     topic_origins = {} if origins.result().empty else {offsets.topic: origins.result()}
-    range_state = AuditState(frozenset({coverage}), statistics={offsets.topic: statistics}, origins=topic_origins)
+    rules = {
+        key: counts
+        for part in PARTS
+        for key, counts in checks[part].validators.count_rules(offsets.topic, part).items()
+    }
+    range_state = AuditState(
+        frozenset({coverage}), statistics={offsets.topic: statistics}, origins=topic_origins, rules=rules
+    )
     return limit_state(state.merge(range_state))
 
 
@@ -129,14 +137,14 @@ class _PartCheck:
     """Everything that the records of one part are checked against."""
 
     expectation: PartExpectation
-    validators: ValidatorCache
+    validators: RuleCheckedValidators
     guids: Guids
     names: Mapping[int, str]  #: descriptions of ids of wrong subjects
     tagged: TaggedNames  #: fields that schemas tag
 
     @classmethod
     def of(cls, expectations: AuditExpectations, topic: str, part: Part) -> _PartCheck:
-        validators = expectations.validators(topic, part)
+        validators = RuleCheckedValidators(expectations.validators(topic, part), expectations.schemas)
         return cls(
             expectations.parts[topic, part],
             validators,

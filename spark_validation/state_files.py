@@ -25,6 +25,7 @@ from contractlog.contracts.audit.mergeable_state import (
 )
 from contractlog.contracts.audit.outcomes import Outcome
 from contractlog.contracts.audit.producers import ProducerCounts, ProducerKey
+from contractlog.contracts.audit.rule_counts import RuleCounts, RuleKey
 from contractlog.contracts.audit.value_samples import FieldSample, SampleDesign, SampledValue
 from contractlog.spark_validation.origin_files import ORIGINS
 from contractlog.spark_validation.profiles.profile_files import PROFILES, parse_profiles, write_profiles
@@ -32,14 +33,22 @@ from contractlog.spark_validation.statistics_files import STATISTICS
 
 __all__ = ["read_state", "read_values", "write_state", "write_values"]
 
-FORMAT: Final = "contractlog.state/5"
+FORMAT: Final = "contractlog.state/6"
 _WITHOUT_PRODUCERS: Final = "contractlog.state/1"
-_READABLE: Final = (_WITHOUT_PRODUCERS, "contractlog.state/2", "contractlog.state/3", "contractlog.state/4", FORMAT)
+_READABLE: Final = (
+    _WITHOUT_PRODUCERS,
+    "contractlog.state/2",
+    "contractlog.state/3",
+    "contractlog.state/4",
+    "contractlog.state/5",
+    FORMAT,
+)
 STATE: Final = "state.json"  #: written last, so a folder that contains it is complete
 COVERAGE: Final = "coverage.parquet"
 CELLS: Final = "cells.parquet"
 VIOLATIONS: Final = "violations.parquet"
 PRODUCERS: Final = "producers.parquet"  #: since format 2
+RULES: Final = "rules.parquet"  #: since format 6
 
 MAX_STATE_JSON_BYTES: Final = 16 * 1024 * 1024
 MAX_TABLE_BYTES: Final = 1024 * 1024 * 1024  #: of a table, in memory
@@ -130,6 +139,14 @@ def write_state(state: AuditState, folder: Path) -> None:
             **_make_columns(ProducerCounts, [counts for _, counts in producers]),
         },
     )
+    rules = sorted(state.rules.items(), key=lambda item: item[0])
+    _write_table(
+        folder / RULES,
+        {
+            **_make_columns(RuleKey, [key for key, _ in rules]),
+            **_make_columns(RuleCounts, [counts for _, counts in rules]),
+        },
+    )
     write_values(state, folder)
     description = {"format": FORMAT, "unsampled": sorted(map(list, state.unsampled))}
     (folder / STATE).write_text(json.dumps(description) + "\n")
@@ -157,6 +174,7 @@ def read_state(folder: Path) -> AuditState:
             violations=dict(_read_violation(row) for row in _read_table(folder / VIOLATIONS).to_pylist()),
             unsampled=frozenset(map(tuple, description.get("unsampled", ()))),
             producers={} if description["format"] == _WITHOUT_PRODUCERS else _read_producers(folder),
+            rules=_read_rules(folder) if (folder / RULES).exists() else {},
         )
     except (OSError, pa.ArrowException) as error:
         raise UsageError(f"{folder} has no readable state of an audit: {error}") from error
@@ -227,6 +245,11 @@ def _read_example(row: Mapping[str, Any]) -> ViolationExample:
 def _read_producers(folder: Path) -> dict[ProducerKey, ProducerCounts]:
     rows = _read_table(folder / PRODUCERS).to_pylist()
     return {_make_value(ProducerKey, row): _make_value(ProducerCounts, row) for row in rows}
+
+
+def _read_rules(folder: Path) -> dict[RuleKey, RuleCounts]:
+    rows = _read_table(folder / RULES).to_pylist()
+    return {_make_value(RuleKey, row): _make_value(RuleCounts, row) for row in rows}
 
 
 def _make_value(kind: type[Any], row: Mapping[str, Any]) -> Any:

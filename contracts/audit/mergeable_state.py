@@ -30,6 +30,7 @@ from contractlog.contracts.audit.producers import (
 )
 from contractlog.contracts.audit.record_origins import TopicOrigins
 from contractlog.contracts.audit.record_statistics import RecordStatistics
+from contractlog.contracts.audit.rule_counts import RuleCounts, RuleKey
 from contractlog.contracts.audit.value_samples import FieldSample, merge_samples
 from contractlog.contracts.audit.windows import find_window_lengths
 
@@ -180,6 +181,7 @@ class AuditState:
     profiles: dict[FieldProfileKey, FieldProfile] = field(default_factory=dict)
     statistics: dict[str, RecordStatistics] = field(default_factory=dict)  #: by topic
     origins: dict[str, TopicOrigins] = field(default_factory=dict)  #: by topic, of those whose headers have any
+    rules: dict[RuleKey, RuleCounts] = field(default_factory=dict)
 
     def merge(self, other: AuditState) -> AuditState:
         """Return both states combined; their ranges must not overlap."""
@@ -193,6 +195,7 @@ class AuditState:
             _merge_values(self.profiles, other.profiles, FieldProfile.merge),
             _merge_values(self.statistics, other.statistics, RecordStatistics.merge),
             _merge_values(self.origins, other.origins, TopicOrigins.merge),
+            _merge_values(self.rules, other.rules, RuleCounts.merge),
         )
 
     def without(self, topics: Collection[str]) -> AuditState:
@@ -207,6 +210,7 @@ class AuditState:
             {key: profile for key, profile in self.profiles.items() if key[0] not in topics},
             {topic: statistics for topic, statistics in self.statistics.items() if topic not in topics},
             {topic: origins for topic, origins in self.origins.items() if topic not in topics},
+            {key: counts for key, counts in self.rules.items() if key.topic not in topics},
         )
 
 
@@ -271,6 +275,7 @@ def limit_state(state: AuditState) -> AuditState:
         profiles,
         state.statistics,
         state.origins,
+        state.rules,
     )
 
 

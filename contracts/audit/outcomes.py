@@ -26,9 +26,9 @@ class Outcome(IntEnum):
     """Outcome of the key or the value of a record; the first check that fails decides.
 
     The checks run in this order: the frame and its schema id (codes from 10), whether validators can use the schema
-    (``SCHEMA_NOT_USABLE``), the bytes (from 20). Codes from 60 are reserved for the rules of contracts, which are not
-    executed: no record gets ``RULE_BROKEN``. Reports, stored states and messages have the names of outcomes. Columns
-    have the numbers, in one unsigned byte each, so the number of an outcome never changes.
+    (``SCHEMA_NOT_USABLE``), the bytes (from 20), the rules of the schema (from 60). Reports, stored states and messages
+    have the names of outcomes. Columns have the numbers, in one unsigned byte each, so the number of an outcome never
+    changes.
     """
 
     meaning: str  #: for people
@@ -117,8 +117,8 @@ class Outcome(IntEnum):
 
     RULE_BROKEN = (
         60,
-        "the value conforms to the schema, but breaks a rule of its contract",
-        "Fix the producer, or the rule.",
+        "the value conforms to the schema, but breaks a rule of its contract, or the rule fails on it",
+        "The producer does not run the rules of its schema, or ran those of another version. Fix it, or the rule.",
     )
 
     @property

@@ -41,6 +41,7 @@ __all__ = [
     "QualityOutcome",
     "QualityResult",
     "RecordHeader",
+    "RuleUse",
     "SchemaUse",
     "SelectionBody",
     "SeriesPoint",
@@ -154,6 +155,22 @@ class ViolationLine(TypedDict):
     producers: list[ViolatingProducer]  # empty if no record of the part names a producer
     first: ViolatingRecord | None  # the first by time; None if a state of an earlier release has an earlier one
     examples: list[ViolatingRecord]
+
+
+class RuleUse(TypedDict):
+    """A rule of a schema, and the records that break it, of those that conform to the schema."""
+
+    schema_id: int
+    rule: str
+    type: str
+    path: str  # JSON Pointer to the rule in the registered version, as the lines of violations have it
+    sentence: str  # the rule in English; empty if it is not evaluated
+    reason: str  # why it is not evaluated; empty if it is
+    records: int  # on which it was evaluated
+    broken: int  # that break it, also if they break another rule before
+    failed: int  # of these, those on which the evaluation failed
+    per_record: int  # evaluated one by one, not by columns
+    undecoded: int  # on which it was not evaluated, as the record cannot be decoded
 
 
 class SeriesPoint(TypedDict):
@@ -331,6 +348,7 @@ class TopicPart(AuditedPart):
     strategy: StrategyUse | None  # None if the part has no subject and was not audited
     schemas: list[SchemaUse]
     violations: list[ViolationLine]
+    rules: NotRequired[list[RuleUse]]  # of the schemas that records carry; absent if they have none
     producers: list[ProducerUse]  # empty if no record names a producer
     series: list[SeriesPoint]
     fields: list[FieldEntry]  # by name; empty if fields were not profiled

@@ -44,6 +44,13 @@ from contractlog.contracts.audit.report import (
     StrategyUse,
     TopicPart,
 )
+from contractlog.contracts.audit.rule_counts import (
+    RuleCounts,
+    RuleDescription,
+    RuleKey,
+    describe_unevaluated,
+    list_rules,
+)
 from contractlog.contracts.audit.time_text import format_timestamp
 from contractlog.contracts.audit.violation_entries import list_producers, list_violations
 
@@ -69,6 +76,8 @@ _NOTHING: Final[Notes] = MappingProxyType({})
 _NO_STRATEGIES: Final[Strategies] = MappingProxyType({})
 _NO_DRIFTS: Final[Drifts] = MappingProxyType({})
 _NO_REASONS: Final[Mapping[int, str]] = MappingProxyType({})
+Rules = Mapping[int, Sequence[RuleDescription]]
+_NO_RULES: Final[Rules] = MappingProxyType({})
 _NAMED: Final = 10  #: maximum number of unusable schemas named per part
 
 
@@ -92,6 +101,7 @@ def summarize(
     unusable: Mapping[int, str] = _NO_REASONS,
     threshold: float = THRESHOLD,
     drifts: Drifts = _NO_DRIFTS,
+    rules: Rules = _NO_RULES,
 ) -> list[TopicPart]:
     """Return an entry for each part of each covered topic, sorted by topic, values before keys.
 
@@ -103,6 +113,7 @@ def summarize(
         unusable: the reason why validators cannot use a schema, by id, as a single line.
         threshold: conformance below it makes the verdict ``failing``.
         drifts: drift of the values that were read last, by topic, part and field.
+        rules: the rules of schemas, by id.
     """
     observed = split_by_part(state)
     drifts_by_part: defaultdict[tuple[str, str], dict[str, FieldDrift]] = defaultdict(dict)
@@ -120,6 +131,7 @@ def summarize(
             strategy=strategies.get((topic, part)),
             threshold=threshold,
             drifts=drifts_by_part[topic, part],
+            rules=rules,
         )
         for topic in sorted({coverage.topic for coverage in state.coverage})
         for part in PARTS
@@ -137,6 +149,7 @@ def _entry(
     strategy: StrategyUse | None,
     threshold: float,
     drifts: Mapping[str, FieldDrift],
+    rules: Rules,
 ) -> TopicPart:
     sentences = [*notes, *describe_gaps(observed.coverage), *_describe_shifts(drifts)]
     total = sum_cells(cell for _, cell in observed.cells)
@@ -175,6 +188,10 @@ def _entry(
         "fields": list_fields(observed.profiles, total.conforming, drifts),
         "notes": sentences,
     }
+    used = {use["schema_id"]: rules[use["schema_id"]] for use in schemas if use["schema_id"] in rules}
+    if used:
+        entry["rules"] = list_rules(used, observed.rules)
+        sentences += describe_unevaluated(entry["rules"])
     if observed.statistics.records == entry["records"]:  # else a state of an earlier release lacks some
         _add_statistics(entry, observed.statistics)
     return entry
@@ -314,6 +331,7 @@ class PartState:
     producers: list[tuple[ProducerKey, ProducerCounts]] = field(default_factory=list)
     profiles: list[tuple[str, FieldProfile]] = field(default_factory=list)
     statistics: RecordStatistics = field(default_factory=RecordStatistics)  #: of the topic
+    rules: list[tuple[RuleKey, RuleCounts]] = field(default_factory=list)
 
 
 def split_by_part(state: AuditState) -> Mapping[tuple[str, str], PartState]:
@@ -330,6 +348,8 @@ def split_by_part(state: AuditState) -> Mapping[tuple[str, str], PartState]:
         observed[producer.topic, producer.part].producers.append((producer, records))
     for (topic, part_name, field_name), profile in state.profiles.items():
         observed[topic, part_name].profiles.append((field_name, profile))
+    for rule, counts in state.rules.items():
+        observed[rule.topic, rule.part].rules.append((rule, counts))
     for topic, statistics in state.statistics.items():
         for part in PARTS:
             observed[topic, part].statistics = statistics

@@ -49,6 +49,7 @@ from contractlog.spark_validation.lineage.traced_sources import find_traced_edge
 from contractlog.spark_validation.profiles.field_profiler import list_forms
 from contractlog.spark_validation.report.formatters import format_plural
 from contractlog.spark_validation.report.html_page import render
+from contractlog.spark_validation.rules.checked_validators import describe_rules
 from contractlog.spark_validation.session import open_session, prepare_environment
 from contractlog.spark_validation.sources.records import OffsetRange, count_offsets
 from contractlog.spark_validation.sources.selection import Selection, plan_selection
@@ -140,6 +141,7 @@ def audit_to_folder(
                 strategies={key: strategy.body() for key, strategy in expectations.strategies.items()},
                 threshold=request.threshold,
                 drifts=result.find_drifts(),
+                rules=describe_rules(expectations.schemas),
             ),
             "lineage": [
                 *(

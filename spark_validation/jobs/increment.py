@@ -27,7 +27,7 @@ from contractlog.spark_validation.state_files import read_state
 
 __all__ = ["AuditOptions", "FormerAudit", "describe_lost_offsets", "read_former_audit", "write_basis"]
 
-FORMAT: Final = 1
+FORMAT: Final = 2  #: since 2, records are checked against rules
 BASIS: Final = "basis"
 _MAX_BYTES: Final = 64 * 2**20
 

@@ -30,6 +30,7 @@ from contractlog.spark_validation.report.field_rows import describe_fields, list
 from contractlog.spark_validation.report.page_assets import escape_strings, make_environment, read_asset, source_hash
 from contractlog.spark_validation.report.quality_sentences import describe_quality_result
 from contractlog.spark_validation.report.record_sentences import describe_records
+from contractlog.spark_validation.report.rule_rows import list_rule_rows
 from contractlog.spark_validation.report.sentences import (
     VERDICT_ORDER,
     consume_command,
@@ -70,14 +71,15 @@ class _PageLimits(NamedTuple):
     examples: int  #: per line
     evidence: bool  #: whether examples have more than their positions
     fields: int  #: rows of the table of fields, per part
+    rules: int  #: rows of the table of rules, per part
 
 
 _PAGE_LIMITS: Final = (
-    _PageLimits(400_000, 100, 600, 20, 3, evidence=True, fields=100),
-    _PageLimits(400_000, 100, 600, 20, 3, evidence=False, fields=30),
-    _PageLimits(200_000, 40, 600, 20, 2, evidence=False, fields=20),
-    _PageLimits(100_000, 12, 200, 20, 1, evidence=False, fields=5),
-    _PageLimits(0, 4, 50, 5, 1, evidence=False, fields=0),
+    _PageLimits(400_000, 100, 600, 20, 3, evidence=True, fields=100, rules=50),
+    _PageLimits(400_000, 100, 600, 20, 3, evidence=False, fields=30, rules=50),
+    _PageLimits(200_000, 40, 600, 20, 2, evidence=False, fields=20, rules=20),
+    _PageLimits(100_000, 12, 200, 20, 1, evidence=False, fields=5, rules=10),
+    _PageLimits(0, 4, 50, 5, 1, evidence=False, fields=0, rules=5),
 )
 
 
@@ -176,6 +178,7 @@ def _part_context(report: AuditReport, part: TopicPart, limits: _PageLimits, *, 
         "coverage": draw_coverage(part["partitions"]) if pictured and part["partitions"] else None,
         "coverage_headline": _coverage_headline(part),
         "quality": [(result, describe_quality_result(result)) for result in part.get("quality", ())],
+        "rules": list_rule_rows(part, limits.rules),
         "trend": describe_trend(part.get("trend", [])),
         "records": describe_records(part),
         "fields": list_field_rows(part, limits.fields, pictured=pictured),

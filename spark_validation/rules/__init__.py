@@ -1,1 +1,1 @@
-"""Rules of data contracts over the columns of a batch, and per record where columns cannot have the same result."""
+"""Rules of data contracts in audits: by columns, or per record where these lack the result."""

@@ -80,7 +80,9 @@ class RecordColumns:
         return nulls
 
     def find_absent(self, path: str, ancestors: tuple[str, ...]) -> Mask | None:
-        """Return the conforming records that lack a scalar value, because a record around it is null, or of JSON.
+        """Return the conforming records without a scalar value, in which a record around it is null.
+
+        Records of JSON may lack any value.
 
         Raises:
             NotColumnar: the column has not all values.

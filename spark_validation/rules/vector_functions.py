@@ -1,4 +1,4 @@
-"""Functions of rule expressions on vectors, with the results and errors of ``contracts/rules/functions.py``."""
+"""Functions of rule expressions on vectors, with the results of ``contracts/rules/functions.py``."""
 
 from __future__ import annotations
 

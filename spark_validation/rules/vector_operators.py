@@ -1,4 +1,4 @@
-"""Operators of rule expressions on vectors, with the results and errors of ``contracts/rules/operators.py``."""
+"""Operators of rule expressions on vectors, with the results of ``contracts/rules/operators.py``."""
 
 from __future__ import annotations
 

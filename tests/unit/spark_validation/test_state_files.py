@@ -26,6 +26,7 @@ from contractlog.contracts.audit.record_origins import (
     TracedRecord,
 )
 from contractlog.contracts.audit.record_statistics import KeyCounts, TimestampRun
+from contractlog.contracts.audit.rule_counts import RuleCounts, RuleKey
 from contractlog.spark_validation.state_files import read_state, write_state
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -144,6 +145,16 @@ def test_a_state_of_format_5_is_read() -> None:
             {7: TracedRecord(4000, 1, 8, 2**64 - 1), 2**64 - 1: TracedRecord(2**63 - 1, 0, 0, 1)},
             2,
         )
+    }
+
+
+def test_a_state_of_format_6_is_read() -> None:
+    """The same as in format 5, and counts of two rules."""
+    state = read_state(GOLDEN / "state_6")
+    assert replace(state, rules={}) == read_state(GOLDEN / "state_5")
+    assert state.rules == {
+        RuleKey("orders", "value", 1, "/ruleSet/domainRules/0"): RuleCounts(5, 2, 1, 0, 0),
+        RuleKey("orders", "value", 1, "/ruleSet/domainRules/1"): RuleCounts(4, 1, 0, 4, 1),
     }
 
 

@@ -1,4 +1,4 @@
-"""Law: a kernel has, for each record, the result of the function that contracts/rules compiles from the same tree."""
+"""Law: a kernel has, for each record, the result of the function made from the same tree."""
 
 from __future__ import annotations
 
@@ -112,8 +112,10 @@ TEMPLATES: dict[str, list[tuple[str, ...]]] = {
         *_COMPARED, *_COMPARED[:8],
         ("({0} && {1})", "b", "b"), ("({0} || {1})", "b", "b"), ("({0} && {1} && {2})", "b", "b", "b"),
         ("({0} || {1} || {2})", "b", "b", "b"), ("(!{0})", "b"), ("({0} ? {1} : {2})", "b", "b", "b"),
-        ("({0} in [1, 2, -3])", "i"), ("({0} in ['a', 'é', ''])", "s"), ("(message.ni == null)",), ("(null != message.nr.s)",),
-        ("(({0} ? message.nb : {1}) == null)", "b", "b"), ("(message.nr == null)",), ("(message.nr != null)",), ("has(message.nr.i)",),
+        ("({0} in [1, 2, -3])", "i"), ("({0} in ['a', 'é', ''])", "s"),
+        ("(message.ni == null)",), ("(null != message.nr.s)",),
+        ("(({0} ? message.nb : {1}) == null)", "b", "b"), ("(message.nr == null)",), ("(message.nr != null)",),
+        ("has(message.nr.i)",),
         ("has(message.r)",), ("has(message.i)",), ("has(message.ns)",), ("has(message.r.s)",),
         *[(f"({{0}}).{name}({argument})", "s") for name in ("contains", "startsWith", "endsWith")
           for argument in ("''", "'a'", "'é'")],
