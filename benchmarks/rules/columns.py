@@ -2,8 +2,8 @@
 
 Both have the same result on each record. Columns are given, as audits read them for the profiles of fields; the
 closures are given decoded records, and an audit without kernels would first decode each. The figure is the median of
-the rounds, and the sum over processes that run at the same time. The goal is 20,000,000 simple conditions per second and
-machine.
+the rounds, and the sum over processes that run at the same time. The goal is 20,000,000 simple conditions per second
+and machine.
 
 python benchmarks/rules/columns.py [--rounds 5] [--processes 2]
 """

@@ -126,6 +126,7 @@ class _RuleCheckedValidator:
 def _add_broken(outcomes: RecordOutcomes, rule: RuleDescription, result: RuleResult) -> None:
     """Set the outcome of the records that break a rule and none before."""
     paths: dict[str, int] = {}
+    detail = f"rule `{rule.name}`: {rule.sentence}"  # one text for all records
     for row in np.flatnonzero(result.broken & (outcomes.codes == Outcome.CONFORMS)).tolist():
         path = result.fields.get(row, "")
         if path not in paths:
@@ -133,7 +134,7 @@ def _add_broken(outcomes: RecordOutcomes, rule: RuleDescription, result: RuleRes
             outcomes.table.append((rule.pointer, path))
         outcomes.codes[row] = Outcome.RULE_BROKEN
         outcomes.paths[row] = paths[path]
-        outcomes.details[row] = f"rule `{rule.name}`: {rule.sentence}"
+        outcomes.details[row] = detail
 
 
 def _select_values(piece: ColumnPiece, broken: Mask) -> ColumnPiece:

@@ -1,4 +1,4 @@
-"""The audit of an archive whose schema in the registry has rules: the same results as in the serializer."""
+"""The audit of an archive whose schema has rules: its results are those of each rule per record."""
 
 from __future__ import annotations
 

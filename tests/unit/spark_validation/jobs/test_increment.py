@@ -168,7 +168,7 @@ def test_states_that_cannot_be_continued_are_the_reason_to_read_everything(audit
         ("[]", "its state cannot be read"),
         (json.dumps({**description, "basis": None}), "another version of contractlog"),
         (json.dumps({**description, "basis": {"format": 99}}), "another version of contractlog"),
-        (json.dumps({**description, "basis": {"format": 1, "options": {}}}), "the source differs"),
+        (json.dumps({**description, "basis": {"format": 2, "options": {}}}), "the source differs"),
         (json.dumps({**description, "basis": {**description["basis"], "topics": 7}}), "its state cannot be read"),
         (json.dumps({**description, "format": "contractlog.state/0"}), "state of another format"),
     ):

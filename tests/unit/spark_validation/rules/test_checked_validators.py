@@ -20,6 +20,7 @@ from contractlog.contracts.audit.outcomes import Outcome
 from contractlog.contracts.audit.report import RuleUse, TopicPart
 from contractlog.contracts.audit.summary import summarize
 from contractlog.serdes.avro.readers_and_writers import AvroWriter
+from contractlog.spark_validation.evidence_options import EvidenceOptions
 from contractlog.spark_validation.expectations import AuditExpectations, ExpectedSchema, PartExpectation
 from contractlog.spark_validation.range_audit import audit_range
 from contractlog.spark_validation.rules.checked_validators import describe_rules
@@ -30,6 +31,7 @@ from contractlog.spark_validation.state_files import read_state, write_state
 from support.archives import Record, create_schema, encode_frame, write_topic
 
 TOPIC = "orders"
+DEFAULT_EVIDENCE = EvidenceOptions()
 TEXT = json.dumps(
     {
         "type": "record",
@@ -51,7 +53,15 @@ def condition(name: str, text: str, **members: Any) -> Rule:
 
 
 def audit(
-    folder: Path, rules: Sequence[Rule], values: Sequence[Any], *, parts: int = 100, text: str = TEXT, **members: Any
+    folder: Path,
+    rules: Sequence[Rule],
+    values: Sequence[Any],
+    *,
+    parts: int = 100,
+    text: str = TEXT,
+    evidence: EvidenceOptions = DEFAULT_EVIDENCE,
+    samples: bool = True,
+    **members: Any,
 ) -> tuple[AuditState, TopicPart]:
     """Audit records of a schema with rules."""
     schema = replace(create_schema(1, text), rule_set=RuleSet(domain_rules=tuple(rules)), **members)
@@ -74,12 +84,13 @@ def audit(
         },
         schemas={1: ExpectedSchema(schema)},
         subjects={1: (("orders-value", 1),)},
+        samples=samples,
     )
     whole = OffsetRange(TOPIC, 0, 0, len(records))
     (folder / "violations").mkdir(parents=True, exist_ok=True)
     state = limit_state(
         merge_states(
-            audit_range(ArchiveSource(folder / "archive"), part, expectations, folder / "violations")
+            audit_range(ArchiveSource(folder / "archive"), part, expectations, folder / "violations", evidence=evidence)
             for part in split_ranges([whole], parts)
         )
     )
@@ -241,6 +252,14 @@ def test_the_state_does_not_depend_on_how_a_range_was_split(tmp_path: Path, span
     write_state(split, tmp_path / "state")
     assert read_state(tmp_path / "state") == split
     assert not split.without({TOPIC}).rules
+
+
+def test_rules_are_evaluated_in_audits_without_profiles_and_samples(tmp_path: Path) -> None:
+    rules = [condition("positive", "message.quantity > 0")]
+    state, entry = audit(tmp_path, rules, [order(0), order()], evidence=EvidenceOptions(profiles=False), samples=False)
+    assert (only(entry)["broken"], only(entry)["per_record"]) == (1, 0)
+    assert not state.profiles
+    assert not state.samples
 
 
 def test_the_outcome_comes_after_all_that_concern_the_schema() -> None:
