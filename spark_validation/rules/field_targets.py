@@ -6,14 +6,16 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from itertools import islice
 from typing import Any, Final
 from uuid import UUID
 
+import numpy as np
 import pyarrow as pa
 
 from contractlog.compatibility.avro import types as avro
-from contractlog.compatibility.avro.logical_types import describe_logical_type
+from contractlog.compatibility.avro.logical_types import describe_logical_type, parse_decimal
 from contractlog.compatibility.data_contract import Rule
 from contractlog.compatibility.schema import ParsedSchema, RegisteredSchema
 from contractlog.compatibility.tags import read_tags
@@ -49,6 +51,9 @@ _UNREAD: Final = frozenset(
     {"time-millis", "time-micros", "timestamp-nanos", "local-timestamp-millis", "local-timestamp-micros",
      "local-timestamp-nanos"}
 )  # fmt: skip
+_WIDEST_DECIMAL: Final = 76  #: digits of a decimal in Arrow
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+_MICROSECONDS: Final = pa.timestamp("us", "UTC")
 _ARROW: Final[Mapping[ValueKind, Callable[[Any], bool]]] = {
     ValueKind.BOOL: pa.types.is_boolean,
     ValueKind.DOUBLE: pa.types.is_float64,
@@ -73,7 +78,7 @@ class FieldTarget:
     type_name: str  #: in capital letters
     tags: frozenset[str]
     type: ValueType
-    is_uuid: bool = False
+    logical: str = ""  #: name of the logical type
 
     def accepts(self, arrow: pa.DataType) -> bool:
         """Return true if a column has values of the field's type."""
@@ -85,8 +90,19 @@ class FieldTarget:
         """Return the values of a column as deserializers do."""
         if self.type.conversion == "date":
             return values.cast(pa.int32()).to_pylist()
+        if self.type.kind is ValueKind.TIMESTAMP:
+            times: list[int] = np.asarray(values.cast(_MICROSECONDS).cast(pa.int64())).tolist()
+            return [_decode_time(time, self.logical) for time in times]
         decoded: list[Any] = values.to_pylist()
-        return [str(UUID(value)) for value in decoded] if self.is_uuid else decoded
+        return [str(UUID(value)) for value in decoded] if self.logical == "uuid" else decoded
+
+
+def _decode_time(time: int, logical: str) -> datetime | int:
+    """Return a time in microseconds; as a plain number if its year is not within 1 to 9999."""
+    try:
+        return _EPOCH + timedelta(microseconds=time)
+    except OverflowError:
+        return time // 1000 if logical == "timestamp-millis" else time
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,11 +186,11 @@ def _walk(
 
 def _make_value(node: avro.Primitive, path: str, field: _Field) -> _Value:
     logical = describe_logical_type(node).partition("(")[0]
-    unclear = f"columns do not have the values of `{path}`, of type {logical}" if logical in _UNREAD else ""
+    decimal = parse_decimal(node.props, None) if logical == "decimal" else None
+    is_unread = logical in _UNREAD or (decimal is not None and decimal[0] > _WIDEST_DECIMAL)
+    unclear = f"columns do not have the values of `{path}`, of type {logical}" if is_unread else ""
     value_type = _LOGICAL.get(logical, _PRIMITIVES[node.type])
-    target = FieldTarget(
-        path, field.name, field.full_name, node.type.upper(), field.tags, value_type, logical == "uuid"
-    )
+    target = FieldTarget(path, field.name, field.full_name, node.type.upper(), field.tags, value_type, logical)
     return _Value(path, target, unclear)
 
 

@@ -33,6 +33,7 @@ TEXT = json.dumps(
             {"name": "i", "type": "int"},
             {"name": "u", "type": ["null", {"type": "string", "logicalType": "uuid"}]},
             {"name": "day", "type": {"type": "int", "logicalType": "date"}},
+            {"name": "at", "type": {"type": "long", "logicalType": "timestamp-millis"}},
             {"name": "amount", "type": {"type": "bytes", "logicalType": "decimal", "precision": 6, "scale": 2}},
             {"name": "lines", "type": {"type": "array", "items": {
                 "type": "record", "name": "L", "fields": [
@@ -43,12 +44,22 @@ TEXT = json.dumps(
     }
 )  # fmt: skip
 PARSED = parse_schema(SchemaDraft(TEXT), {})
-TYPES = {"i": "INT", "u": "STRING", "day": "INT", "amount": "BYTES", "s": "STRING", "d": "DOUBLE", "m": "LONG"}
+TYPES = {
+    "i": "INT",
+    "u": "STRING",
+    "day": "INT",
+    "at": "LONG",
+    "amount": "BYTES",
+    "s": "STRING",
+    "d": "DOUBLE",
+    "m": "LONG",
+}
 RECORDS = st.fixed_dictionaries(
     {
         "i": st.integers(-2, 2),
         "u": st.none() | st.uuids(),
         "day": st.integers(-2, 2),
+        "at": st.integers(-2, 2) | st.sampled_from([10**15, -(10**15)]),
         "amount": st.decimals(-9, 9, places=2),
         "lines": st.lists(
             st.fixed_dictionaries(
@@ -67,6 +78,8 @@ FIELD_CONDITIONS = [
     "typeName == 'STRING' ; value.size() < 2",
     "name == 'u' ; value.isUuid() && value == value.lowerAscii()",
     "name == 'day' ; value != 1",
+    "name == 'at' ; value >= timestamp('1970-01-01T00:00:00Z')",
+    "name == 'at' ; value.getFullYear() < 1971",
     "name == 'amount' ; value > 1.5",
     "name in ['i', 'm'] ; 2 / value > 0",
     "fullName == 'L.s' ; value.matches('a')",
@@ -82,6 +95,7 @@ RECORD_CONDITIONS = [
     "message.amount > 1.5 || message.i == 2",
     "message.u == null || message.u.size() == 36",
     "message.day > 0 && message.i > 0",
+    "message.at >= timestamp('1970-01-01T00:00:00Z') || message.i > 0",
 ]
 
 
@@ -152,6 +166,10 @@ def test_a_condition_has_the_result_of_the_rule_on_each_record(text: str, values
         ([{"name": "a", "type": ["int", "string", "long"]}], "the field `a` may have values of several types"),
         ([{"name": "a", "type": ["null", "R"]}], "the record `R` contains itself"),
         ([{"name": "a", "type": {"type": "int", "logicalType": "time-millis"}}], "columns do not have the values of"),
+        (
+            [{"name": "a", "type": {"type": "bytes", "logicalType": "decimal", "precision": 80}}],
+            "columns do not have the values of `a`, of type decimal",
+        ),
         ([{"name": f"f{at}", "type": "int"} for at in range(1001)], "the schema has more than 1,000 fields"),
     ],
 )
