@@ -147,7 +147,7 @@ class ViolationLine(TypedDict):
     code: str
     records: int
     schema_id: int | None
-    path: str  # JSON Pointer to the deepest failing node of the schema
+    path: str  # JSON Pointer to the deepest failing node of the schema; of RULE_BROKEN, to the rule in the version
     field: str  # path of the value, as legs[].carrier
     detail: str
     first_seen: str
