@@ -22,7 +22,7 @@ from contractlog.contracts.audit.summary import summarize
 from contractlog.serdes.avro.readers_and_writers import AvroWriter
 from contractlog.spark_validation.evidence_options import EvidenceOptions
 from contractlog.spark_validation.expectations import AuditExpectations, ExpectedSchema, PartExpectation
-from contractlog.spark_validation.range_audit import audit_range
+from contractlog.spark_validation.offset_range_audit import audit_range
 from contractlog.spark_validation.rules.checked_validators import describe_rules
 from contractlog.spark_validation.sources.records import OffsetRange, split_ranges
 from contractlog.spark_validation.sources.source import ArchiveSource
