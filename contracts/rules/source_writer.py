@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Mapping
 from itertools import count
 from typing import Any, Final
@@ -37,6 +38,7 @@ _NUMBER_CLASSES: Final = frozenset({int, float})
 _LITERAL_CLASSES: Final[Mapping[type, frozenset[type]]] = {
     int: _NUMBER_CLASSES, float: _NUMBER_CLASSES, str: frozenset({str}),
 }  # fmt: skip
+_NUMBER: Final = re.compile(r"-?[0-9]+")  #: source of an int literal
 _FAST_WITH_LITERAL: Final = frozenset({"<", "<=", ">", ">=", "==", "!="})
 _TIME_KINDS: Final = frozenset({_K.TIMESTAMP, _K.DURATION})
 _READ_WHOLE: Final = frozenset({_K.STRING, _K.BYTES, _K.LIST, _K.DYN})
@@ -238,6 +240,8 @@ class SourceWriter:
     def _equality(self, operator: str, sources: tuple[str, str], kinds: set[ValueKind]) -> str:
         left, right = sources
         if "None" in sources:
+            if _NUMBER.fullmatch(left) or _NUMBER.fullmatch(right):  # Python warns of an identity test of a number
+                return repr(operator == "!=")
             return f"({left} {'is' if operator == '==' else 'is not'} {right})"
         if (len(kinds) == 1 and kinds <= _SCALARS) or kinds <= NUMBERS:
             return f"({left} {operator} {right})"

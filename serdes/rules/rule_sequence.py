@@ -21,6 +21,7 @@ from contractlog.serdes.rules.work import Work, call
 
 __all__ = ["RULE_NAME_HEADER", "RuleSequence", "to_confluent_schema"]
 
+_ENCRYPTING_TYPES: Final = frozenset({"ENCRYPT", "ENCRYPT_PAYLOAD"})
 RULE_NAME_HEADER: Final = "__rule.name"  #: names the rule that sent a record to a dead letter queue
 _LOG: Final = logging.getLogger(__name__)
 _CONFLUENT_ERRORS: Final = "confluent_kafka.serialization"
@@ -179,6 +180,8 @@ class RuleSequence:
                 raise _not_run(
                     stored, direction, "no executor of its type is registered; pass a RuleRegistry that has one"
                 )
+            if direction == "WRITE" and stored.type in _ENCRYPTING_TYPES:
+                _require_encryption(stored, direction, on_failure)
             prepare = getattr(executor, "prepare_rule", None)
             if prepare is not None:
                 prepare(stored, self._parsed)
@@ -194,6 +197,18 @@ class RuleSequence:
             on_failure or "ERROR",
             hasattr(executor, "new_transform") and self._fields is not None,
         )
+
+
+def _require_encryption(rule: StoredRule, direction: RuleDirection, on_failure: str | None) -> None:
+    """Require that values are written encrypted, or not at all.
+
+    Raises:
+        RuleNotRun: the value would be written in plaintext.
+    """
+    if rule.kind != "TRANSFORM":
+        raise _not_run(rule, direction, "a rule of kind CONDITION changes nothing; set its kind to TRANSFORM")
+    if on_failure == "NONE":
+        raise _not_run(rule, direction, "with `onFailure` NONE, a value that it cannot encrypt would be written")
 
 
 def to_confluent_schema(draft: SchemaDraft) -> Schema:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -19,9 +18,6 @@ from contractlog.compatibility.avro.logical_types import describe_logical_type, 
 from contractlog.compatibility.data_contract import Rule
 from contractlog.compatibility.schema import ParsedSchema, RegisteredSchema
 from contractlog.compatibility.tags import read_tags
-from contractlog.contracts.rules.pattern import compile_pattern
-from contractlog.contracts.rules.pattern_parser import PatternSyntaxError
-from contractlog.contracts.rules.rule_errors import RuleEvaluationError
 from contractlog.contracts.rules.value_types import (
     BOOL,
     BYTES,
@@ -33,6 +29,7 @@ from contractlog.contracts.rules.value_types import (
     ValueKind,
     ValueType,
 )
+from contractlog.serdes.rules.tags import find_path_tags
 
 __all__ = ["FieldTarget", "TargetsUnclear", "find_targets"]
 
@@ -165,7 +162,7 @@ def _walk(
                 raise TargetsUnclear(f"the record `{node.name}` contains itself")
             for member in node.fields:
                 full_name = f"{node.name}.{member.name}"
-                tags = frozenset(read_tags(member.props)) | _find_path_tags(path_tags, full_name)
+                tags = frozenset(read_tags(member.props)) | find_path_tags(path_tags, full_name)
                 inner = f"{path}.{member.name}" if path else member.name
                 around = _Field(member.name, full_name, tags)
                 yield from _walk(schema, member.type, inner, around, opened | {node.name}, path_tags=path_tags)
@@ -192,18 +189,3 @@ def _make_value(node: avro.Primitive, path: str, field: _Field) -> _Value:
     value_type = _LOGICAL.get(logical, _PRIMITIVES[node.type])
     target = FieldTarget(path, field.name, field.full_name, node.type.upper(), field.tags, value_type, logical)
     return _Value(path, target, unclear)
-
-
-def _find_path_tags(path_tags: Mapping[str, Sequence[str]], full_name: str) -> frozenset[str]:
-    return frozenset(tag for path, tags in path_tags.items() if _matches_path(path, full_name) for tag in tags)
-
-
-def _matches_path(path: str, full_name: str) -> bool:
-    """Return true if a name matches a path, where ``*`` is any text without dots, and ``**`` any text."""
-    parts = re.split(r"(\*\*\.\*|\*\*|\*|\?)", path)
-    wildcards = {"**.*": ".*", "**": ".*", "*": "[^.]*", "?": "[^.]"}
-    pattern = "".join(wildcards.get(part, re.escape(part)) for part in parts)
-    try:
-        return bool(compile_pattern(f"^{pattern}$").search(full_name))
-    except (PatternSyntaxError, RuleEvaluationError):
-        return path == full_name

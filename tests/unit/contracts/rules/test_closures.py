@@ -227,3 +227,10 @@ def test_deep_macros_and_conditionals_run() -> None:
     run("b ? " * 38 + "1" + ": 2" * 38, b=True)
     run("".join(f"[1].map(x{number}, " for number in range(18)) + "x0" + ")" * 18)
     run("!" * 38 + "b", b=True)
+
+
+@pytest.mark.parametrize("text", ["1 == null", "null == 1", "1 != null", "-1 == null", "true == null", "null == null"])
+@pytest.mark.filterwarnings("error")
+def test_a_constant_compared_with_null_has_no_warning_of_python(text: str) -> None:
+    expected = ("null == null" in text) != ("!=" in text)
+    assert compile_expression(parse_expression(text), None)({}) is expected

@@ -92,7 +92,7 @@ def test_a_caller_over_its_budget_gets_429_and_others_do_not() -> None:
     with in_process(Settings(database_url="sqlite://", caller_steps=20_000)) as http:
         assert http.post("/subjects/s/versions", json=body(0)).status_code == 200
         assert http.post("/compatibility/subjects/s/versions", json=body(1)).status_code == 200
-        refused = http.post("/compatibility/subjects/s/versions", json=body(1))
+        refused = http.post("/compatibility/subjects/s/versions", json=body(2))  # an equal one takes no work
         assert (refused.status_code, refused.json()["error_code"]) == (429, 429)
         assert "20000 steps" in refused.json()["message"]
         assert http.get("/subjects/s/versions").status_code == 200  # reads are no work

@@ -201,3 +201,32 @@ def test_only_true_disables_a_rule(disabled: object) -> None:
     rules = RuleSet.from_body({"encodingRules": [body]})
     assert has_due_rules(rules, "encoding", "WRITE", COMPONENTS)
     assert Rule.from_body(body | {"disabled": True}).disabled
+
+
+@pytest.mark.parametrize(
+    ("kind", "mode", "on_failure", "reason"),
+    [
+        ("CONDITION", "WRITEREAD", None, "CONDITION changes nothing"),
+        ("TRANSFORM", "WRITE", "NONE", "onFailure"),
+        ("TRANSFORM", "WRITEREAD", "NONE,ERROR", "onFailure"),
+        ("TRANSFORM", "WRITEREAD", "NONE", "onFailure"),
+    ],
+)
+@pytest.mark.parametrize("type_", ["ENCRYPT", "ENCRYPT_PAYLOAD"])
+def test_a_rule_that_might_write_a_value_unencrypted_is_rejected_before_the_first_record(
+    registry: Registry, type_: str, *, kind: str, mode: str, on_failure: str | None, reason: str
+) -> None:
+    encryption = Rule("hide", type=type_, kind=kind, mode=mode, tags=("PII",), on_failure=on_failure)
+    phase: Any = "encoding_rules" if type_ == "ENCRYPT_PAYLOAD" else "domain_rules"
+    serializer = AvroSerializer(registry, SchemaDraft(ORDER, rule_set=RuleSet(**{phase: (encryption,)})))
+    with pytest.raises(RuleNotRun, match=reason):
+        serializer({"n": 1}, VALUE)
+
+
+def test_an_override_cannot_let_an_encryption_rule_fail_silently(registry: Registry) -> None:
+    encryption = Rule("hide", type="ENCRYPT", tags=("PII",))
+    rule_registry = RuleRegistry()
+    rule_registry.register_override(RuleOverride("ENCRYPT", on_failure="NONE"))
+    draft = SchemaDraft(ORDER, rule_set=RuleSet(domain_rules=(encryption,)))
+    with pytest.raises(RuleNotRun, match="onFailure"):
+        AvroSerializer(registry, draft, rule_registry=rule_registry)({"n": 1}, VALUE)
