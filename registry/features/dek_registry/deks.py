@@ -129,6 +129,9 @@ class DekService(ReadService):
             kek = require_kek(change, kek_name, deleted=deleted)
             dek_id = DekId(kek_name, target, algorithm, version)
             existing = queries.find_dek(change, dek_id, deleted=True)
+            if kek.shared and wrapped is not None and not _is_equivalent_wrapped(existing, wrapped):
+                # The response has the key in clear: the registry must not unwrap a key that it was given.
+                raise InvalidKeyField(field="encryptedKeyMaterial")
             if existing is None:
                 dek = self._insert(change, kek, StoredDek(dek_id, wrapped or "", change.now, deleted))
             elif rewrap:
@@ -234,6 +237,10 @@ def _resolve(snapshot: Snapshot, subject: Subject, permissions: Permissions, ope
     if target != subject:
         permissions.require(operation, target)
     return target
+
+
+def _is_equivalent_wrapped(existing: StoredDek | None, wrapped: str) -> bool:
+    return existing is not None and existing.wrapped_key == wrapped
 
 
 def _require_shared(kek: StoredKek) -> None:

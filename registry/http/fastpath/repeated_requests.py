@@ -27,13 +27,18 @@ _POST_OF_A_SUBJECT: Final = re.compile(
 )
 #: Text in a body that may refer to other subjects or assign an id; also in UTF-16, or spelled with an escape sequence.
 _OTHER_SUBJECTS: Final = re.compile(rb'"references"|"id"\s*:|\\u00|\x00')
+_MAX_PATH: Final = 1_024  #: characters
 #: Parameters by which a response includes the texts of other subjects.
 _RESOLVING: Final = re.compile(rb"(?i)format|%")
 
 
-@lru_cache(16_384)
 def is_repeatable(method: str, path: str) -> bool:
-    """Return whether a request has the same response until something changes."""
+    """Return whether a request has the same response until something changes; never for a very long path."""
+    return len(path) <= _MAX_PATH and _has_repeatable_path(method, path)
+
+
+@lru_cache(4_096)
+def _has_repeatable_path(method: str, path: str) -> bool:
     if method == "GET":
         return bool(_READ_OF_A_SUBJECT.fullmatch(path) or _READ_OF_EVERYTHING.fullmatch(path))
     return method == "POST" and bool(_POST_OF_A_SUBJECT.fullmatch(path))

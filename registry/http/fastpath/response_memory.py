@@ -12,7 +12,7 @@ from contractlog.compatibility.bounded_cache import BoundedCache
 
 __all__ = ["ResponseMemory", "StoredResponse"]
 
-_OVERHEAD: Final = 600  #: bytes that a response costs in addition to its body
+_OVERHEAD: Final = 600  #: bytes that a response costs in addition to its body and the length of its request
 _MAX_CHANGED_NAMES: Final = 10_000
 
 
@@ -65,7 +65,9 @@ class ResponseMemory:
         changed = self._last_change if entry.name is None else self._changed.get(entry.name, 0)
         return entry.response if entry.moment >= changed else None
 
-    def put(self, key: Hashable, response: StoredResponse, *, name: str | None, moment: int) -> None:
+    def put(
+        self, key: Hashable, response: StoredResponse, *, name: str | None, moment: int, key_bytes: int = 0
+    ) -> None:
         """Store a response that was read after a moment.
 
         Args:
@@ -73,8 +75,9 @@ class ResponseMemory:
             response: the response.
             name: it depends only on the versions of subjects with this name; None if it depends on anything else.
             moment: a moment that was current before it was read.
+            key_bytes: size of the key.
         """
-        self._entries.put(key, _Entry(response, name, moment), len(response.body) + _OVERHEAD)
+        self._entries.put(key, _Entry(response, name, moment), len(response.body) + key_bytes + _OVERHEAD)
 
     def note_changes(self, names: Iterable[str]) -> None:
         """Invalidate what depends on subjects with these names, and what depends on everything."""

@@ -11,6 +11,7 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from collections.abc import Callable, Hashable
+from contextlib import suppress
 from hashlib import sha256
 from typing import Final
 
@@ -28,6 +29,8 @@ from contractlog.registry.telemetry.recorded_metrics import Telemetry
 __all__ = ["ValidatedResponses"]
 
 _MAX_BODY_BYTES: Final = 64 * 1024  #: of requests and responses that are remembered
+_MAX_KEY_BYTES: Final = 2_048  #: of the path, the query and the content headers of these requests
+_MAX_WAIT_SECONDS: Final = 1.0  #: for the response to an equal request
 _STATUSES: Final = frozenset({200, 404})
 _CONTENT_HEADERS: Final = frozenset({b"content-type", b"content-encoding"})
 
@@ -62,20 +65,21 @@ class ValidatedResponses:
                 await self._app(scope, receive, send)
                 return
             body = b"".join(message.get("body", b"") for message in messages)
-        moment = await self._checks.check()
+        key, key_bytes = _request_key(scope, body)
+        moment = await self._checks.check() if key_bytes <= _MAX_KEY_BYTES else None
         if moment is None:
             await self._app(scope, receive, send)
             return
-        key = _request_key(scope, body)
         response = self._memory.get(key) or await self._wait_for_response(key)
         if response is not None:
             self._telemetry.hits.add()
             await _send(response, scope, send)
             return
 
-        def remember(response: StoredResponse) -> None:
-            name = find_subject_name(scope["method"], scope["path"], scope["query_string"], body)
-            self._memory.put(key, response, name=name, moment=moment)
+        def remember(response: StoredResponse | None) -> None:
+            if response is not None:
+                name = find_subject_name(scope["method"], scope["path"], scope["query_string"], body)
+                self._memory.put(key, response, name=name, moment=moment, key_bytes=key_bytes)
             self._end_wait(key, waiters)
 
         waiters = self._waiters.setdefault(key, _Waiters(asyncio.get_running_loop()))
@@ -85,14 +89,16 @@ class ValidatedResponses:
             self._end_wait(key, waiters)
 
     async def _wait_for_response(self, key: Hashable) -> StoredResponse | None:
-        """Wait for the response to an equal request that is being processed, if there is one.
+        """Wait a short time for the response to an equal request that is being processed, if there is one.
 
         It is valid for this request, too, if the check for this request found no change since that one began.
         """
         waiters = self._waiters.get(key)
         if waiters is None or waiters.loop is not asyncio.get_running_loop():
             return None
-        await waiters.done.wait()
+        with suppress(TimeoutError):
+            async with asyncio.timeout(_MAX_WAIT_SECONDS):
+                await waiters.done.wait()
         return self._memory.get(key)
 
     def _end_wait(self, key: Hashable, waiters: _Waiters) -> None:
@@ -109,14 +115,17 @@ class _Waiters:
         self.done = asyncio.Event()
 
 
-def _request_key(scope: Scope, body: bytes) -> Hashable:
-    """Return everything of a request that its response may depend on."""
+def _request_key(scope: Scope, body: bytes) -> tuple[Hashable, int]:
+    """Return everything of a request that its response may depend on, and its size in bytes."""
     permissions = current_permissions.get()
     caller = None if permissions is ALL_PERMISSIONS else permissions
+    path, query = scope["path"], scope["query_string"]
+    size = len(path) + len(query)
     if scope["method"] == "GET":
-        return scope["path"], scope["query_string"], caller
+        return (path, query, caller), size
     headers = tuple(header for header in scope["headers"] if header[0] in _CONTENT_HEADERS)
-    return scope["path"], scope["query_string"], caller, headers, sha256(body).digest()
+    size += sum(len(value) for _, value in headers)
+    return (path, query, caller, headers, sha256(body).digest()), size
 
 
 async def _receive_small_body(scope: Scope, receive: Receive) -> deque[Message]:
@@ -153,9 +162,12 @@ async def _send(response: StoredResponse, scope: Scope, send: Send) -> None:
 
 
 class _Recorder:
-    """Sends a response on; one that is small, whole and worth remembering is remembered before."""
+    """Sends a response on, once ``remember`` was called: with the response if it is worth that, else with None.
 
-    def __init__(self, scope: Scope, send: Send, remember: Callable[[StoredResponse], None]) -> None:
+    Nothing is sent before, because a client that does not read would delay those who wait for an equal response.
+    """
+
+    def __init__(self, scope: Scope, send: Send, remember: Callable[[StoredResponse | None], None]) -> None:
         self._scope = scope
         self._send = send
         self._remember = remember
@@ -164,11 +176,13 @@ class _Recorder:
     async def __call__(self, message: Message) -> None:
         if message["type"] == "http.response.start":
             self._start = {**message, "headers": tuple(message["headers"])}
-        elif message["type"] == "http.response.body":
-            start, self._start = self._start, None  # what follows the first part is not remembered
+            return
+        if self._start is not None and message["type"] == "http.response.body":
+            start, self._start = self._start, None
             body = bytes(message.get("body", b""))
-            if start is not None and not message.get("more_body", False) and _is_worth_remembering(start, body):
-                self._remember(_store(start, body, self._scope))
+            is_stored = not message.get("more_body", False) and _is_worth_remembering(start, body)
+            self._remember(_store(start, body, self._scope) if is_stored else None)
+            await self._send({**start, "headers": list(start["headers"])})
         await self._send(message)
 
 

@@ -24,12 +24,12 @@ class KekWrapper:
 
     Args:
         kek: the KEK.
-        conf: the configuration of rules; properties of the KEK take precedence.
+        conf: the configuration of rules; it takes precedence over properties of the KEK, which come from a registry.
     """
 
     def __init__(self, kek: Kek, conf: Mapping[str, Any]) -> None:
         self._kek = kek
-        self._conf = dict(conf) | dict(kek.kms_props)
+        self._conf = dict(kek.kms_props) | dict(conf)
         alternates = str(self._conf.get(ALTERNATE_KEY_IDS) or "").split(",")
         self._key_ids = [kek.kms_key_id, *filter(None, map(str.strip, alternates))]
 

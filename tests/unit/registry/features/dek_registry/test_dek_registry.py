@@ -369,3 +369,13 @@ def test_keys_need_a_permission_of_their_own_and_one_on_the_subject(tmp_path: Pa
         node.put("/config/orders-x", json={"alias": "pay-value"}, auth=admin)
         assert refusal(node, "GET", "/pii/deks/orders-x", auth=reader)[0] == 40301
         assert node.get(KEKS).status_code == 401
+
+
+def test_a_shared_kek_unwraps_no_key_that_a_caller_brings(node: httpx2.Client) -> None:
+    """Otherwise the wrapped key of any other KEK could be unwrapped by sharing one with the same secret."""
+    create_kek(node, shared=True)
+    wrapped = send(node, "POST", "/pii/deks/orders-value", {})["encryptedKeyMaterial"]
+    create_kek(node, name="mine", shared=True)
+    code, message = refusal(node, "POST", "/mine/deks/mine-value", {"encryptedKeyMaterial": wrapped})
+    assert code == 42271
+    assert "encryptedKeyMaterial" in message

@@ -263,9 +263,8 @@ def test_equal_requests_at_the_same_time_are_processed_once() -> None:
             layer = ValidatedResponses(app, memory=memory, checks=create_checks(memory, store), telemetry=Telemetry())
             unread, responses = asyncio.Event(), 0
 
-            async def send_to_client_that_never_reads(message: Message) -> None:
-                if message["type"] == "http.response.body":
-                    await unread.wait()
+            async def send_to_client_that_never_reads(_message: Message) -> None:
+                await unread.wait()
 
             async def send(message: Message) -> None:
                 nonlocal responses
@@ -316,3 +315,52 @@ def test_requests_that_waited_for_one_that_failed_are_processed_themselves() -> 
             return statuses
 
     assert asyncio.run(request_all()) == [503, 200, 200, 200, 200]
+
+
+def test_requests_wait_for_an_equal_one_only_a_short_time() -> None:
+    """The response to the first one never comes, or is too large to be remembered and its client does not read it."""
+    unread = asyncio.Event()
+
+    async def app(scope: Scope, _receive: Receive, send: Send) -> None:
+        if scope["first"] == "hangs":
+            await unread.wait()
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        await send({"type": "http.response.body", "body": b"x" * 100_000})
+
+    async def request_twice(kind: str) -> None:
+        with closing(open_store(Settings(database_url="sqlite://"))) as store:
+            memory = ResponseMemory(10_000)
+            layer = ValidatedResponses(app, memory=memory, checks=create_checks(memory, store), telemetry=Telemetry())
+
+            async def never_send(_message: Message) -> None:
+                await unread.wait()
+
+            async def send(_message: Message) -> None:
+                pass
+
+            async def receive() -> Message:
+                return {"type": "http.request", "body": b"", "more_body": False}
+
+            scope = {"type": "http", "method": "GET", "path": "/subjects", "query_string": b"", "headers": []}
+            first = asyncio.ensure_future(layer({**scope, "first": kind}, receive, never_send))
+            await asyncio.sleep(0)
+            async with asyncio.timeout(60):
+                await layer({**scope, "first": "responds"}, receive, send)
+            assert not first.done()
+            first.cancel()
+
+    asyncio.run(request_twice("hangs"))
+    unread = asyncio.Event()
+    asyncio.run(request_twice("responds"))
+
+
+def test_long_requests_are_not_remembered(tmp_path: Path) -> None:
+    """They would fill the memory by the requests rather than by the responses."""
+    with in_process(Settings(database_url=f"sqlite:///{tmp_path}/registry.db")) as http:
+        memory = http.app.state.services.memory  # type: ignore[attr-defined]
+        for number in range(20):
+            http.get("/config", params={"x": f"{number}" + "y" * 10_000})
+            http.get(f"/subjects/{number}" + "y" * 2_000 + "/versions")
+        assert len(memory) == 0
+        http.get("/config", params={"x": "y" * 1_000})
+        assert memory.size > 1_600
