@@ -23,8 +23,9 @@ from contractlog.registry.http.access_control import AccessControl
 from contractlog.registry.http.access_control import create_middleware as access_middleware
 from contractlog.registry.http.api_response import ApiResponse
 from contractlog.registry.http.context_paths import ContextPathMiddleware
-from contractlog.registry.http.fastpath.cached_reads import CachedSchemaById, PlainVersionReads
+from contractlog.registry.http.fastpath.cached_reads import CachedSchemaById
 from contractlog.registry.http.fastpath.plain_registrations import PlainRegistrations
+from contractlog.registry.http.fastpath.plain_version_reads import PlainVersionReads
 from contractlog.registry.http.fastpath.validated_responses import ValidatedResponses
 from contractlog.registry.http.host_and_origin_checks import CrossSite
 from contractlog.registry.http.openapi import customize_openapi, operation_id

@@ -61,7 +61,7 @@ def _remove_validated_responses() -> None:
 
 
 def _remove_version_reads() -> None:
-    from contractlog.registry.http.fastpath.cached_reads import PlainVersionReads
+    from contractlog.registry.http.fastpath.plain_version_reads import PlainVersionReads
 
     PlainVersionReads.__call__ = lambda self, *request: self._app(*request)  # type: ignore[method-assign]
 

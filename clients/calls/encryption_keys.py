@@ -82,7 +82,7 @@ class Dek:
     version: int
     algorithm: str
     encrypted_key_material: str | None = field(default=None, repr=False)
-    key_material: str | None = field(default=None, repr=False)  #: in clear, of shared KEKs only
+    key_material: str | None = field(default=None, repr=False)  #: plaintext key, of shared KEKs only
     ts: int | None = None  #: time of its creation, milliseconds since 1970, UTC
     deleted: bool = False
 

@@ -1,7 +1,8 @@
 """Compilation of rule expressions to Python: one generated function for each rule.
 
-The generated function assumes that no operand fails. If one does, and the rule has operators that absorb errors
-(``&&``, ``||``, ``all``, ``exists``), a second form of the same rule decides, in which these evaluate every operand.
+The generated function is the fast form of the rule, which stops at the first error. If the rule has operators that
+absorb errors (``&&``, ``||``, ``all``, ``exists``), the careful form runs after the fast one failed: there, these
+evaluate every operand.
 Values of a type known from the schema are read and compared by Python's own operators; others by the functions of
 ``operators.py``. No text of the rule becomes a part of the source: names are numbered, constants are passed as values.
 """

@@ -27,7 +27,7 @@ class Signature:
 
     arguments: tuple[ValueKind, ...]
     result: ValueKind
-    items: ValueKind | None = None  #: of a list that is the result
+    items: ValueKind | None = None  #: kind of the items, if the result is a list
 
     def accepts(self, kinds: Sequence[ValueKind]) -> bool:
         """Return true if arguments of these kinds fit."""
@@ -44,11 +44,13 @@ class RuleFunction:
     name: str
     signatures: tuple[Signature, ...]
     implementation: Callable[..., Any]
-    words: str  #: with ``{0}``, ``{1}`` for the arguments; a phrase for a value, or a statement if the result is a bool
+    #: English template, ``{0}``, ``{1}`` are the arguments: a noun phrase, or a statement if the result is a bool
+    words: str
     as_function: bool = False
     as_method: bool = True
     negative_words: str = ""  #: the statement if the result is false
-    accepted: set[tuple[type, ...]] = field(default_factory=set, compare=False, repr=False)  #: classes that fit
+    #: cache of the classes of arguments that fit a signature
+    accepted: set[tuple[type, ...]] = field(default_factory=set, compare=False, repr=False)
 
     def call_checked(self, *arguments: Any) -> Any:
         """Call the implementation with arguments whose kinds are known only when the rule runs."""

@@ -70,7 +70,7 @@ class CompiledRule:
         return self.run_guard is None or self._run(self.run_guard, variables) is True
 
     def evaluate(self, variables: Mapping[str, Any]) -> Any:
-        """Return the value of the body, without a look at the guard: a bool for a condition.
+        """Return the value of the body, without evaluating the guard: a bool for a condition.
 
         Raises:
             RuleEvaluationError: the body cannot be evaluated.
@@ -127,8 +127,9 @@ def compile_rule(rule: Rule, schema: ParsedSchema | None, *, value: ValueType = 
 
 
 def check_rule_set(rule_set: RuleSet, schema: ParsedSchema | None) -> list[RuleProblem]:
-    """Check the enabled rules of type CEL and CEL_FIELD against the schema; without it, only what is sure.
+    """Check the enabled rules of type CEL and CEL_FIELD against the schema.
 
+    Without a schema, report only errors that no schema could avoid.
     The records of migration and encoding rules are not those of the schema, so the types of their fields are unknown.
     """
     others = (*rule_set.migration_rules, *rule_set.encoding_rules)

@@ -45,7 +45,7 @@ _READ_WHOLE: Final = frozenset({_K.STRING, _K.BYTES, _K.LIST, _K.DYN})
 
 
 class SourceWriter:
-    """One rule's source; ``careful`` for the form that absorbs errors."""
+    """One rule's source: its fast form, or with ``careful`` its careful form (see ``closures.py``)."""
 
     def __init__(self, typed: TypedExpression, names: Collection[str], *, careful: bool = False) -> None:
         self._typed = typed

@@ -56,7 +56,7 @@ _CONTAINERS: Final = frozenset({_K.MAP, _K.RECORD})
 
 @dataclass(frozen=True, slots=True)
 class TypedExpression:
-    """An expression with the type of each node, and what may be a mistake in it."""
+    """An expression with the type of each node, and its doubtful fields."""
 
     root: Expression
     types: Mapping[int, ValueType]  #: by ``id`` of the node
@@ -78,7 +78,7 @@ def check_types(expression: Expression, variables: Mapping[str, ValueType]) -> V
 
 
 def infer_types(expression: Expression, variables: Mapping[str, ValueType] | None) -> TypedExpression:
-    """Infer the type of every node; without ``variables``, every name is one and of any type.
+    """Infer the type of every node; if ``variables`` is None, every name is a variable of type ``dyn``.
 
     Raises:
         RuleExpressionError: see ``check_types``.

@@ -72,9 +72,10 @@ class FieldRuleExecutor(RuleExecutor):
         """Return the function to apply to the fields with one of the rule's tags; to all, if it has none."""
 
     def transform(self, ctx: RuleContext, message: Any) -> Any:
-        """Apply the function to the fields, unless another rule of the same kind does.
+        """Apply the function to the fields, unless an equal transform does.
 
-        Of transforms with equal tags, type and mode, the first on writing runs, and the last on reading.
+        If several transforms have the same tags, type and mode, only one of them runs: the first when writing, the last
+        when reading.
         """
         outer = ctx.rules[: ctx.index] if ctx.rule_mode in {"WRITE", "UPGRADE"} else ctx.rules[ctx.index + 1 :]
         if any(are_equal_transforms(ctx.rule, other) for other in outer):

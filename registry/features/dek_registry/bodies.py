@@ -83,7 +83,7 @@ class KekBody(Struct, omit_defaults=True, rename="camel", kw_only=True):
 
 
 class DekBody(Struct, omit_defaults=True, rename="camel", kw_only=True):
-    """A DEK; ``keyMaterial`` is the key in clear, and present only if its KEK is shared."""
+    """A DEK; ``keyMaterial`` is the plaintext key, and present only if its KEK is shared."""
 
     kek_name: str
     subject: str
@@ -96,7 +96,7 @@ class DekBody(Struct, omit_defaults=True, rename="camel", kw_only=True):
 
     @classmethod
     def of(cls, dek: StoredDek, key: bytes | None) -> Self:
-        """Build the body; ``key`` is the key in clear, if the caller receives it."""
+        """Build the body; ``key`` is the plaintext key, if the caller receives it."""
         return cls(
             kek_name=dek.id.kek_name,
             subject=str(dek.id.subject),

@@ -59,7 +59,7 @@ class DekSelection:
 
 @dataclass(frozen=True, slots=True)
 class ReadDek:
-    """A DEK, with its key in clear if its KEK is shared."""
+    """A DEK, with its plaintext key if its KEK is shared."""
 
     dek: StoredDek
     key: bytes | None = None

@@ -46,7 +46,7 @@ class KeyGenerator:
         return base64.b64encode(cipher.encrypt(key)).decode()
 
     def unwrap(self, kek: StoredKek, dek: StoredDek) -> bytes:
-        """Return the key of a DEK, in clear.
+        """Return the plaintext key of a DEK.
 
         Raises:
             KeyGenerationFailed: the registry cannot use the KMS of the KEK, or another key wrapped the DEK.

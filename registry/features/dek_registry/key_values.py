@@ -52,7 +52,7 @@ class StoredKek:
     deleted: bool = False
 
     def is_equivalent(self, other: StoredKek) -> bool:
-        """Return True if all members except times are equal."""
+        """Return True if all members but the times and ``deleted`` are equal."""
         return self.facts == other.facts
 
     @property
@@ -84,7 +84,7 @@ class DekId:
 
 @dataclass(frozen=True, slots=True)
 class StoredDek:
-    """A data encryption key, wrapped by its KEK; never in clear."""
+    """A data encryption key, wrapped by its KEK; never in plaintext."""
 
     id: DekId
     wrapped_key: str = field(repr=False)  #: base64
@@ -175,7 +175,7 @@ def decode_wrapped_key(text: str, algorithm: DekAlgorithm) -> bytes:
     """Decode the wrapped key of a request.
 
     Raises:
-        InvalidKeyField: it is not base64, is too long, or is a key in clear.
+        InvalidKeyField: it is not base64, is too long, or is a plaintext key.
     """
     member = "encryptedKeyMaterial"
     try:

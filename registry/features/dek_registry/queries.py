@@ -135,7 +135,7 @@ def insert_dek(change: Transaction, dek: StoredDek) -> None:
 
 
 def update_wrapped_key(change: Transaction, dek_id: DekId, wrapped_key: str) -> None:
-    """Replace the wrapped key of a DEK, which is live from now on."""
+    """Replace the wrapped key of a DEK, and undelete the DEK."""
     values = {"encrypted_key_material": wrapped_key, "deleted_at": None}
     change.connection.execute(update(tables.deks).where(*_identify(dek_id)).values(**values))
 

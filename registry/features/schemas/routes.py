@@ -131,7 +131,7 @@ async def get_schema(
     ):
         # Two responses are not cached. If the schema belongs to another subject than the requested one, the requested
         # subject may get this id later. If the caller may not read the subject, its alias was not followed.
-        cache.put((requested.context, schema_id), bytes(response.body), start=start, form=requested.name)
+        cache.put((requested.context, schema_id), bytes(response.body), start=start, requested_subject=requested.name)
     return _redact(response, requested.context)
 
 

@@ -22,15 +22,15 @@ Key = tuple[str, int]  #: context and schema id
 _EntryKey = (
     int | Key
 )  #: ids of the default context are plain integers: most are, and a tuple costs more than a response's head
-_OVERHEAD: Final = 200  #: bytes that an entry costs in addition to its body and twice its form
-_MAX_FORMS: Final = 8  #: responses per id; the one stored longest ago is evicted first
+_OVERHEAD: Final = 200  #: bytes that an entry costs in addition to its body and twice its requested subject
+_MAX_RESPONSES: Final = 8  #: responses per id; the one stored longest ago is evicted first
 _EXPIRY_GRANULARITY: Final = 0.05  #: seconds; responses read within this time share one expiry time
 
 
 class _Entry(Struct, gc=False):
     """One cached response, linked to the next one of the same id."""
 
-    form: str
+    requested_subject: str
     until: float
     body: bytes
     next_entry: _Entry | None
@@ -48,9 +48,9 @@ class ByteCache:
 
     They expire because other nodes may delete what is cached here. One that is in use is then stored again, which makes
     it the newest, so that the oldest, which are evicted first, are those that are not in use.
-    An id may have several responses, by form: the empty form, or the name of the subject that was requested with the
-    id. A response is stored with the ``ReadStart`` from before it was read from the database. Its age counts from
-    there, because a slow read may return what was deleted while it ran; and if anything was invalidated in between, the
+    One response is stored for each subject that was requested with an id, and one for requests without a subject.
+    A response is stored with the ``ReadStart`` from before it was read from the database. Its age counts from there,
+    because a slow read may return what was deleted while it ran; and if anything was invalidated in between, the
     response is not stored, because it may be what had to be invalidated.
     """
 
@@ -74,17 +74,17 @@ class ByteCache:
         """Return the state that ``put`` needs from the moment before a response is read."""
         return ReadStart(self._generation, self._clock())
 
-    def get(self, key: Key, form: str = "") -> bytes | None:
+    def get(self, key: Key, requested_subject: str = "") -> bytes | None:
         """Return the cached response, or None if it is missing or expired.
 
         Expired entries are not removed: ``stale`` returns them while the database is unavailable.
         """
-        entry = self._find(key, form)
+        entry = self._find(key, requested_subject)
         return None if entry is None or entry.until < self._clock() else entry.body
 
-    def stale(self, key: Key, form: str = "") -> bytes | None:
+    def stale(self, key: Key, requested_subject: str = "") -> bytes | None:
         """Return the cached response however old it is, for when the database is unavailable."""
-        entry = self._find(key, form)
+        entry = self._find(key, requested_subject)
         return None if entry is None else entry.body
 
     def __len__(self) -> int:
@@ -96,17 +96,17 @@ class ByteCache:
         """The memory that the responses take, in bytes."""
         return self._entries.weight
 
-    def put(self, key: Key, body: bytes, *, start: ReadStart, form: str = "") -> None:
+    def put(self, key: Key, body: bytes, *, start: ReadStart, requested_subject: str = "") -> None:
         """Store a response whose read began at ``start``."""
         entry_key = _entry_key(key)
         with self._lock:
             if start.generation == self._generation:
-                others = _copy_without(self._entries.get(entry_key), form)
-                self._entries.put(entry_key, _Entry(form, self._tick(start.at), body, others))
+                others = _copy_without(self._entries.get(entry_key), requested_subject)
+                self._entries.put(entry_key, _Entry(requested_subject, self._tick(start.at), body, others))
                 self._watch(self.size, len(self))
 
     def forget(self, keys: Collection[Key]) -> None:
-        """Invalidate the responses about these ids, in every form."""
+        """Invalidate the responses about these ids, for every requested subject."""
         if not keys:
             return
         with self._lock:
@@ -122,9 +122,9 @@ class ByteCache:
             self._entries.clear()
             self._watch(0, 0)
 
-    def _find(self, key: Key, form: str) -> _Entry | None:
+    def _find(self, key: Key, requested_subject: str) -> _Entry | None:
         entry = self._entries.get(_entry_key(key))
-        while entry is not None and entry.form != form:
+        while entry is not None and entry.requested_subject != requested_subject:
             entry = entry.next_entry
         return entry
 
@@ -143,19 +143,19 @@ def _entry_key(key: Key) -> _EntryKey:
 def _chain_bytes(entry: _Entry | None) -> int:
     size = 0
     while entry is not None:
-        size += len(entry.body) + 2 * len(entry.form) + _OVERHEAD
+        size += len(entry.body) + 2 * len(entry.requested_subject) + _OVERHEAD
         entry = entry.next_entry
     return size
 
 
-def _copy_without(entry: _Entry | None, form: str) -> _Entry | None:
-    """Copy a chain without one form."""
+def _copy_without(entry: _Entry | None, requested_subject: str) -> _Entry | None:
+    """Copy a chain without the response of one requested subject."""
     chain: list[_Entry] = []
-    while entry is not None and len(chain) < _MAX_FORMS - 1:
-        if entry.form != form:
+    while entry is not None and len(chain) < _MAX_RESPONSES - 1:
+        if entry.requested_subject != requested_subject:
             chain.append(entry)
         entry = entry.next_entry
     following: _Entry | None = None
     for link in reversed(chain):
-        following = _Entry(link.form, link.until, link.body, following)
+        following = _Entry(link.requested_subject, link.until, link.body, following)
     return following

@@ -45,7 +45,7 @@ def _has_repeatable_path(method: str, path: str) -> bool:
 
 
 def find_subject_name(method: str, path: str, query: bytes, body: bytes) -> str | None:
-    """Return the name of the subjects that a response depends on; None if on anything.
+    """Return the subject name whose versions alone, in any context, determine the response; or None.
 
     >>> find_subject_name("GET", "/subjects/:.eu:a/versions/latest", b"", b"")
     'a'

@@ -162,7 +162,7 @@ async def _send(response: StoredResponse, scope: Scope, send: Send) -> None:
 
 
 class _Recorder:
-    """Sends a response on, once ``remember`` was called: with the response if it is worth that, else with None.
+    """Passes a response on, after ``remember`` was called: with it if it is small and complete, else with None.
 
     Nothing is sent before, because a client that does not read would delay those who wait for an equal response.
     """

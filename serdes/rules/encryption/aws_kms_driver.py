@@ -50,7 +50,7 @@ class AwsKmsDriver(KmsDriver):
 
     @classmethod
     def register(cls) -> None:
-        """Register the driver, which is not needed, as in confluent-kafka."""
+        """Register the driver. Exists for programs written for confluent-kafka; lookups need no registration."""
         register_kms_driver(cls())
 
 

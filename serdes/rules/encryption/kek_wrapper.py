@@ -45,7 +45,7 @@ class KekWrapper:
         return wrapped
 
     def unwrap(self, wrapped: bytes, *, subject: str, version: int) -> bytes:
-        """Return a DEK in clear.
+        """Return a plaintext DEK.
 
         Raises:
             KeyUnwrapFailed: another key wrapped it.

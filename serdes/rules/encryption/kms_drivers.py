@@ -103,7 +103,7 @@ class LocalKmsDriver(KmsDriver):
 
     @classmethod
     def register(cls) -> None:
-        """Register the driver, which is not needed, as in confluent-kafka."""
+        """Register the driver. Exists for programs written for confluent-kafka; lookups need no registration."""
         register_kms_driver(cls())
 
 

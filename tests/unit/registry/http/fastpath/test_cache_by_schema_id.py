@@ -70,10 +70,10 @@ def test_the_size_is_that_of_what_is_kept() -> None:
     cache = ByteCache(100_000, seconds=60)
     for number in range(10):
         for form in ("", "a", "bb"):
-            cache.put((".", number), b"x" * number, start=cache.start_read(), form=form)
+            cache.put((".", number), b"x" * number, start=cache.start_read(), requested_subject=form)
     assert cache.size == sum(3 * (number + 200) + 6 for number in range(10))
     for number in range(10):
-        cache.put((".", number), b"", start=cache.start_read(), form="a")
+        cache.put((".", number), b"", start=cache.start_read(), requested_subject="a")
     cache.forget([(".", number) for number in range(5)])
     assert cache.size == sum(2 * number + 606 for number in range(5, 10))
     cache.forget_all()
@@ -83,10 +83,10 @@ def test_the_size_is_that_of_what_is_kept() -> None:
 def test_an_id_has_an_answer_for_each_form_and_all_are_forgotten_together() -> None:
     cache = ByteCache(10_000, seconds=60)
     for form in ("", "a", "b"):
-        cache.put(ONE, b"one " + form.encode(), start=cache.start_read(), form=form)
+        cache.put(ONE, b"one " + form.encode(), start=cache.start_read(), requested_subject=form)
     cache.put(TWO, b"two", start=cache.start_read())
     assert [cache.get(ONE, form) for form in ("", "a", "b", "c")] == [b"one ", b"one a", b"one b", None]
-    cache.put(ONE, b"new", start=cache.start_read(), form="a")
+    cache.put(ONE, b"new", start=cache.start_read(), requested_subject="a")
     assert [cache.get(ONE, form) for form in ("", "a", "b")] == [b"one ", b"new", b"one b"]
     cache.forget({ONE})
     assert [cache.get(ONE, form) for form in ("", "a", "b")] == [None] * 3
@@ -96,7 +96,7 @@ def test_an_id_has_an_answer_for_each_form_and_all_are_forgotten_together() -> N
 def test_an_id_has_a_bounded_number_of_forms() -> None:
     cache = ByteCache(1_000_000, seconds=60)
     for number in range(100):
-        cache.put(ONE, b"x", start=cache.start_read(), form=str(number))
+        cache.put(ONE, b"x", start=cache.start_read(), requested_subject=str(number))
     assert sum(cache.get(ONE, str(number)) is not None for number in range(100)) == 8
     assert cache.get(ONE, "99")
 
@@ -124,7 +124,7 @@ def test_an_answer_takes_at_most_a_quarter_more_than_its_length_and_200_bytes(le
         before = tracemalloc.get_traced_memory()[0]
         for number in range(count):
             text = bytes(length)
-            cache.put((".", 1_000 + number), text, start=cache.start_read(), form="".join(form))
+            cache.put((".", 1_000 + number), text, start=cache.start_read(), requested_subject="".join(form))
         taken = (tracemalloc.get_traced_memory()[0] - before) / count
     finally:
         tracemalloc.stop()
