@@ -29,7 +29,7 @@ from contractlog.contracts.audit.rule_counts import RuleCounts, RuleKey
 from contractlog.contracts.audit.value_samples import FieldSample, SampleDesign, SampledValue
 from contractlog.spark_validation.origin_files import ORIGINS
 from contractlog.spark_validation.profiles.profile_files import PROFILES, parse_profiles, write_profiles
-from contractlog.spark_validation.statistics_files import STATISTICS
+from contractlog.spark_validation.record_statistics_table import STATISTICS
 
 __all__ = ["read_state", "read_values", "write_state", "write_values"]
 

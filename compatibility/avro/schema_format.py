@@ -10,8 +10,8 @@ from contractlog.compatibility.avro.changes import list_changes
 from contractlog.compatibility.avro.check_catalogue import AVRO_CHECKS, AVRO_DOC_LOST, AVRO_WARNINGS
 from contractlog.compatibility.avro.checks import compare_avro
 from contractlog.compatibility.avro.fast_check import is_readable
+from contractlog.compatibility.avro.history_fast_check import MergedWritersCheck
 from contractlog.compatibility.avro.interned_shapes import AvroShape, ShapeBuilder
-from contractlog.compatibility.avro.merged_writers_check import MergedWritersCheck
 from contractlog.compatibility.avro.parser import parse_avro
 from contractlog.compatibility.avro.reference_names import list_avro_names
 from contractlog.compatibility.avro.search_terms import extract_avro_terms

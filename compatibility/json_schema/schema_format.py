@@ -12,7 +12,7 @@ from contractlog.compatibility.fixes.json_schema import propose_json_fixes
 from contractlog.compatibility.json_schema.check_catalogue import ALLOWED_JSON_CHECKS, JSON_CHECKS, allowed_kinds
 from contractlog.compatibility.json_schema.diff.comparison import compare_trees
 from contractlog.compatibility.json_schema.diff.difference_catalogue import check_id
-from contractlog.compatibility.json_schema.diff.merged_writers_check import JsonHistoryCheck, JsonShape, intern_shape
+from contractlog.compatibility.json_schema.diff.history_fast_check import JsonHistoryCheck, JsonShape, intern_shape
 from contractlog.compatibility.json_schema.exact.comparison import compare_exactly
 from contractlog.compatibility.json_schema.inlined_equivalence import is_same_inlined
 from contractlog.compatibility.json_schema.lenient_acceptance import find_nonconformity_reason, require_acceptable

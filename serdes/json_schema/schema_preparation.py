@@ -23,7 +23,7 @@ from contractlog.serdes.json_schema.branch_cost import (
     count_references,
     has_too_many_branches,
 )
-from contractlog.serdes.json_schema.content_keywords import remove_content_keywords
+from contractlog.serdes.json_schema.content_keyword_removal import remove_content_keywords
 from contractlog.serdes.json_schema.reference_resolver import SchemaTexts
 from contractlog.serdes.json_schema.violation_finder import NOT_VALID, ViolationFinder
 

@@ -14,7 +14,7 @@ from contractlog.clients.registry import Registry
 from contractlog.compatibility.errors import InvalidSchema, NotFound, SubjectNotFound
 from contractlog.compatibility.identifiers import DEFAULT_CONTEXT, Subject
 from contractlog.compatibility.schema import RegisteredSchema
-from contractlog.contracts.audit.backtest import ReadabilityState, ReadOutcome
+from contractlog.contracts.audit.readability_state import ReadabilityState, ReadOutcome
 from contractlog.contracts.audit.report import Part
 from contractlog.spark_validation.columnar.limits import ValidationLimits
 from contractlog.spark_validation.expectations import ExpectedSchema, ValidatorCache

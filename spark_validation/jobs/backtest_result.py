@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from contractlog.clients.cli.registry_lookups import format_time
 from contractlog.compatibility.schema import RegisteredSchema
-from contractlog.contracts.audit.backtest import (
+from contractlog.contracts.audit.readability_state import (
     ReadabilityState,
     ReadCounts,
     ReadOutcome,

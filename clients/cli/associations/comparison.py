@@ -6,13 +6,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from contractlog.clients.calls.associations import Association
-from contractlog.clients.cli.associations.association_facts import AssociationFacts
 from contractlog.clients.cli.associations.association_keys import (
     Key,
     association_key,
     default_topic_id,
     fetch_associations,
 )
+from contractlog.clients.cli.associations.file_facts import FileFacts
 from contractlog.clients.cli.associations.planned_association import PlannedAssociation
 from contractlog.clients.cli.associations.refused_associations import RefusedAssociation, find_refused_associations
 from contractlog.clients.cli.check.write_access import WriteAccess
@@ -40,7 +40,7 @@ def compare_associations(
     registry: Registry,
     manifest: Manifest | None,
     context: str,
-    facts: AssociationFacts,
+    facts: FileFacts,
     *,
     access: WriteAccess | None = None,
     prune: bool = False,

@@ -10,8 +10,8 @@ from itertools import chain
 from typing import Any, Final
 
 from contractlog.clients.calls.associations import Association
-from contractlog.clients.cli.associations.association_facts import AssociationFacts
 from contractlog.clients.cli.associations.association_keys import Key, describe_part
+from contractlog.clients.cli.associations.file_facts import FileFacts
 from contractlog.clients.cli.associations.planned_association import PlannedAssociation, associate_subject, find_draft
 from contractlog.clients.cli.check.write_access import WriteAccess
 from contractlog.clients.cli.registry_lookups import list_live
@@ -83,7 +83,7 @@ def find_refused_associations(
     wanted: Sequence[PlannedAssociation],
     existing: Mapping[Key, Association],
     *,
-    facts: AssociationFacts,
+    facts: FileFacts,
     can_rehearse: bool,
 ) -> Iterator[RefusedAssociation]:
     """Yield what cannot be set, by the rules for associations, else by a rehearsal of the registry.
@@ -151,7 +151,7 @@ def _find_conflicts(change: PlannedAssociation, existing: Mapping[Key, Associati
             yield f"{part} is bound to this subject with the lifecycle {other.lifecycle}"
 
 
-def _find_obstacles(registry: Registry, change: PlannedAssociation, facts: AssociationFacts) -> Iterator[str]:
+def _find_obstacles(registry: Registry, change: PlannedAssociation, facts: FileFacts) -> Iterator[str]:
     """Yield the reasons why the subject cannot be bound, although no association prevents it."""
     if change.lifecycle is Lifecycle.STRONG and change.subject in facts.referrers:
         yield f"`{facts.referrers[change.subject]}` refers to this subject, which a topic cannot own then"
@@ -164,7 +164,7 @@ def _find_obstacles(registry: Registry, change: PlannedAssociation, facts: Assoc
 
 
 def _rehearse(
-    registry: Registry, access: WriteAccess, change: PlannedAssociation, facts: AssociationFacts
+    registry: Registry, access: WriteAccess, change: PlannedAssociation, facts: FileFacts
 ) -> RefusedAssociation | None:
     """Let the registry try a change without making it, and return the reason if it cannot."""
     before = change.before
@@ -185,7 +185,7 @@ def _rehearse(
 
 
 def _explain_rehearsal_error(
-    error: RegistryError, change: PlannedAssociation, facts: AssociationFacts
+    error: RegistryError, change: PlannedAssociation, facts: FileFacts
 ) -> RefusedAssociation | None:
     """Return the problem that an error of a rehearsal means, or None if earlier steps solve it.
 

@@ -9,8 +9,8 @@ from functools import partial
 from typing import Any
 
 from contractlog.clients.cli import exit_codes
-from contractlog.clients.cli.associations.association_facts import collect_association_facts
 from contractlog.clients.cli.associations.comparison import compare_associations
+from contractlog.clients.cli.associations.file_facts import collect_file_facts
 from contractlog.clients.cli.associations.refused_associations import RefusedAssociation
 from contractlog.clients.cli.check.against_option import open_file_registry
 from contractlog.clients.cli.check.check_output import (
@@ -133,7 +133,7 @@ def _find_refused_associations(
     new = (check.file for check in checks if check.registered is None)
     covers_folder = reads_whole_folder(options) and not unreadable.problems
     subjects = {check.file.subject for check in checks}
-    facts = collect_association_facts(new, subjects, options.manifest, covers_folder=covers_folder)
+    facts = collect_file_facts(new, subjects, options.manifest, covers_folder=covers_folder)
     return compare_associations(registry, options.manifest, options.context, facts, access=access).problems
 
 

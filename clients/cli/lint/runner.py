@@ -16,7 +16,7 @@ from typing import Any, Final
 
 from contractlog.clients.atomic_file import open_atomically
 from contractlog.clients.cli import exit_codes
-from contractlog.clients.cli.lint.entries import FileLint, LintEntries
+from contractlog.clients.cli.lint.manifest_entries import FileLint, LintEntries
 from contractlog.clients.cli.output import count_noun, is_verbose, print_error, print_json, print_message, print_result
 from contractlog.clients.cli.report_formats.lint_report import lint_report
 from contractlog.clients.cli.report_formats.report_output import output_json, output_report, reported_failures

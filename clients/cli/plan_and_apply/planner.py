@@ -9,9 +9,9 @@ from functools import cached_property
 from itertools import groupby
 from operator import attrgetter
 
-from contractlog.clients.cli.associations.association_facts import AssociationFacts, collect_association_facts
 from contractlog.clients.cli.associations.association_keys import association_key, describe_part
 from contractlog.clients.cli.associations.comparison import AssociationComparison, compare_associations
+from contractlog.clients.cli.associations.file_facts import FileFacts, collect_file_facts
 from contractlog.clients.cli.check.checked_files import find_manifest_warnings, find_usages
 from contractlog.clients.cli.check.file_check import FileCheck
 from contractlog.clients.cli.check.known_versions import KnownVersions
@@ -221,7 +221,7 @@ def make_plan(
     latest = {subject: max(list_live(registry, subject), default=0) for subject in subjects}
     settings = tuple(step for each in changes.values() for step in sorted(map(setting_step, each), key=_is_other))
     covers_folder = manifest is not None and reads_whole_folder(options) and not unreadable.problems
-    facts = collect_association_facts(
+    facts = collect_file_facts(
         (each.file for each in steps if each.outcome != "unchanged"),
         subjects,
         manifest,
@@ -255,7 +255,7 @@ def _find_differences(registry: Registry, plan: Plan) -> Iterator[tuple[str, tup
             yield subject, list_differences(each.file.draft, newest)
 
 
-def _find_refused(access: WriteAccess, plan: Plan, facts: AssociationFacts) -> Iterator[RefusedChange]:
+def _find_refused(access: WriteAccess, plan: Plan, facts: FileFacts) -> Iterator[RefusedChange]:
     """Yield the changes other than versions and bindings that the registry would refuse."""
     for _, steps in groupby(plan.settings, key=attrgetter("subject")):
         yield from find_refused_settings(access, plan.manifest, [step.change for step in steps])

@@ -10,9 +10,9 @@ from functools import partial
 from typing import Any, Final
 
 from contractlog.clients.cli import exit_codes
-from contractlog.clients.cli.associations.association_facts import AssociationFacts
 from contractlog.clients.cli.associations.association_keys import describe_part
 from contractlog.clients.cli.associations.comparison import compare_associations
+from contractlog.clients.cli.associations.file_facts import FileFacts
 from contractlog.clients.cli.credential_selection import list_urls, use_manifest_registry
 from contractlog.clients.cli.error_messages import interruption_message
 from contractlog.clients.cli.options import connect
@@ -173,7 +173,7 @@ def _describe_associations(target: ConnectedEnvironment, manifest: Manifest, nam
     environment = manifest.environment(target.name)
     manifest = replace(manifest, default_namespace=environment.default_namespace)
     subjects = [target.qualify(name) for name in names]
-    facts = AssociationFacts(subjects, covers_folder=False)
+    facts = FileFacts(subjects, covers_folder=False)
     comparison = compare_associations(target.registry, manifest, environment.context, facts)
     if comparison.changes:
         number = count_noun(len(comparison.changes), "association")

@@ -12,11 +12,11 @@ from contractlog.compatibility.identifiers import Subject
 from contractlog.compatibility.mode import Mode
 from contractlog.compatibility.schema import SchemaDraft
 
-__all__ = ["AssociationFacts", "collect_association_facts"]
+__all__ = ["FileFacts", "collect_file_facts"]
 
 
 @dataclass(frozen=True, slots=True)
-class AssociationFacts:
+class FileFacts:
     """Facts about the files of a command that determine which associations can be set."""
 
     subjects: Collection[str]  #: subjects of the files
@@ -29,9 +29,9 @@ class AssociationFacts:
     writable: Collection[str] = ()  #: subjects whose mode the manifest sets to READWRITE
 
 
-def collect_association_facts(
+def collect_file_facts(
     new_files: Iterable[SchemaFile], subjects: Collection[str], manifest: Manifest | None, *, covers_folder: bool
-) -> AssociationFacts:
+) -> FileFacts:
     """Collect the facts from the files and the manifest.
 
     Args:
@@ -49,4 +49,4 @@ def collect_association_facts(
             referrers.setdefault(str(resolve_subject(subject, Subject.parse(file.subject).context)), str(file.path))
     modes = {} if manifest is None else {each: manifest.find_settings(each).get("mode") for each in subjects}
     writable = [subject for subject, mode in modes.items() if mode == Mode.READWRITE]
-    return AssociationFacts(subjects, covers_folder, drafts, referrers, writable)
+    return FileFacts(subjects, covers_folder, drafts, referrers, writable)

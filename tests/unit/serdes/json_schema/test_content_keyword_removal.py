@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from contractlog.serdes.json_schema.content_keywords import remove_content_keywords
+from contractlog.serdes.json_schema.content_keyword_removal import remove_content_keywords
 
 CONTENT = {"contentEncoding": "base64", "contentMediaType": "application/json"}
 
