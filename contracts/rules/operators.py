@@ -21,7 +21,9 @@ __all__ = [
     "ARITHMETIC",
     "BINARY_IMPLEMENTATIONS",
     "COMPARISONS",
-    "ORDERED_KINDS",
+    "KEY_KINDS",
+    "NEGATABLE_KINDS",
+    "are_ordered",
     "bound_int",
     "contains_value",
     "describe_kind",
@@ -59,11 +61,19 @@ ARITHMETIC: Final[Mapping[tuple[str, ValueKind, ValueKind], ValueKind]] = _TIMES
 """Kind of the result by operator and kinds of the operands; int and double do not mix."""
 
 COMPARISONS: Final[Mapping[str, Callable[[Any, Any], bool]]] = {"<": lt, "<=": le, ">": gt, ">=": ge}
-ORDERED_KINDS: Final = frozenset({_K.BOOL, _K.STRING, _K.BYTES, _K.TIMESTAMP, _K.DURATION})
-"""Kinds whose values are ordered, beside numbers, which are compared across their kinds."""
+KEY_KINDS: Final = frozenset({_K.STRING, _K.INT, _K.UINT, _K.BOOL})
+"""Kinds of the keys of maps."""
 
-_KEYS: Final = frozenset({_K.STRING, _K.INT, _K.UINT, _K.BOOL})
+NEGATABLE_KINDS: Final = frozenset({_K.INT, _K.DOUBLE, _K.DURATION})
+"""Kinds of the operand of ``-x``."""
+
+_ORDERED_KINDS: Final = frozenset({_K.BOOL, _K.STRING, _K.BYTES, _K.TIMESTAMP, _K.DURATION})
 _SIZED: Final = frozenset({_K.STRING, _K.BYTES, _K.LIST})
+
+
+def are_ordered(left: ValueKind, right: ValueKind) -> bool:
+    """Return true if ``<`` and the like are defined: for two numbers, or two values of one ordered kind."""
+    return (left in NUMBERS and right in NUMBERS) or (left is right and left in _ORDERED_KINDS)
 
 
 def overflow(*_: Any) -> Any:
@@ -111,16 +121,14 @@ def negate(value: Any) -> Any:
     """Return the negative of a number or duration."""
     value = import_value(value)
     kind = kind_of(value)
-    if kind is _K.INT:
-        return bound_int(-value)
-    if kind in {_K.DOUBLE, _K.DURATION}:
-        return -value
-    raise RuleEvaluationError(f"There is no -{describe_kind(value)}.")
+    if kind not in NEGATABLE_KINDS:
+        raise RuleEvaluationError(f"There is no -{kind.label}.")
+    return bound_int(-value) if kind is _K.INT else -value
 
 
 def describe_kind(value: Any) -> str:
     """Return the name of a value's type for messages."""
-    return kind_of(value).rpartition(".")[2].lower().replace("null_type", "null")
+    return kind_of(value).label
 
 
 def select_field(operand: Any, field: str) -> Any:
@@ -162,7 +170,7 @@ def make_map(*entries: tuple[Any, Any]) -> dict[Any, Any]:
     """Return a map of keys and values; no key may occur twice."""
     result: dict[Any, Any] = {}
     for key, value in entries:
-        if kind_of(key) not in _KEYS:
+        if kind_of(key) not in KEY_KINDS:
             raise RuleEvaluationError(f"A key is a string, int, uint or bool, not {describe_kind(key)}.")
         if key in result:
             raise RuleEvaluationError(f"The key {key!r} occurs twice in a map.")
@@ -190,9 +198,7 @@ def _calculate(operator: str, apply: Callable[[Any, Any], Any]) -> Callable[[Any
 def _compare(operator: str, apply: Callable[[Any, Any], bool]) -> Callable[[Any, Any], bool]:
     def compare(left: Any, right: Any) -> bool:
         left, right = import_value(left), import_value(right)
-        left_kind, right_kind = kind_of(left), kind_of(right)
-        numbers = left_kind in NUMBERS and right_kind in NUMBERS
-        if numbers or (left_kind is right_kind and left_kind in ORDERED_KINDS):
+        if are_ordered(kind_of(left), kind_of(right)):
             return apply(left, right)
         raise RuleEvaluationError(f"There is no {describe_kind(left)} {operator} {describe_kind(right)}.")
 

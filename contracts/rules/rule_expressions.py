@@ -19,6 +19,7 @@ from contractlog.contracts.rules.type_checker import TypedExpression, infer_type
 from contractlog.contracts.rules.value_types import DYN, STRING, TIMESTAMP, ValueKind, ValueType, list_of
 
 __all__ = [
+    "FIELD_VARIABLES",
     "GUARD_PARAMETER",
     "RULE_TYPES",
     "CompiledRule",
@@ -34,13 +35,14 @@ GUARD_PARAMETER: Final = "cel.ignore.guard.separator"
 RULE_TYPES: Final = frozenset({"CEL", "CEL_FIELD"})
 """Types of rules whose expressions are of this language."""
 
-_FIELD_VARIABLES: Final[Mapping[str, ValueType]] = {
+FIELD_VARIABLES: Final[Mapping[str, ValueType]] = {
     "fullName": STRING,
     "name": STRING,
     "typeName": STRING,
     "tags": list_of(STRING),
     "now": TIMESTAMP,
 }
+"""Variables of CEL_FIELD beside ``message`` and ``value``; serializers compute them in ``serdes/rules/cel.py``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,5 +191,5 @@ def _infer(
 def _variable_types(rule: Rule, message: ValueType, value: ValueType = DYN) -> Mapping[str, ValueType]:
     if rule.type == "CEL_FIELD":
         # ``message`` is the record that contains the field, which may be nested at any depth.
-        return {"message": DYN, "value": value, **_FIELD_VARIABLES}
+        return {"message": DYN, "value": value, **FIELD_VARIABLES}
     return {"message": message, "now": TIMESTAMP}

@@ -22,7 +22,7 @@ from contractlog.contracts.rules.expressions import (
     UnsignedInt,
 )
 from contractlog.contracts.rules.functions import FUNCTIONS, OUTSIDE_NAMESPACES, TYPE_NAMES, RuleFunction
-from contractlog.contracts.rules.operators import ARITHMETIC, COMPARISONS, ORDERED_KINDS
+from contractlog.contracts.rules.operators import ARITHMETIC, COMPARISONS, KEY_KINDS, NEGATABLE_KINDS, are_ordered
 from contractlog.contracts.rules.pattern import check_pattern
 from contractlog.contracts.rules.pattern_parser import PatternSyntaxError
 from contractlog.contracts.rules.rule_errors import RuleExpressionError
@@ -195,7 +195,7 @@ class _Inference:
         keys = [self.infer(key, scope) for key, _ in node.entries]
         values = [self.infer(value, scope) for _, value in node.entries]
         for (key, _), key_type in zip(node.entries, keys, strict=True):
-            if key_type.kind not in {_K.STRING, _K.INT, _K.UINT, _K.BOOL, _K.DYN}:
+            if key_type.kind not in KEY_KINDS | {_K.DYN}:
                 raise _error(key, f"A key is a string, int, uint or bool, not {key_type}.")
         return map_of(join_types(keys), join_types(values)) if keys else map_of(DYN, DYN)
 
@@ -235,12 +235,11 @@ class _Inference:
         return self._function(node, scope)
 
     def _negation(self, node: FunctionCall, operand: ValueType) -> ValueType:
-        if operand.kind in {_K.INT, _K.DOUBLE, _K.DURATION, _K.DYN}:
+        if operand.kind in NEGATABLE_KINDS | {_K.DYN}:
             return replace(operand, nullable=False, conversion="")
         raise _error(node, f"There is no -{operand}.")
 
     def _binary(self, node: FunctionCall, operator: str, left: ValueType, right: ValueType) -> ValueType:
-        kinds = (left.kind, right.kind)
         if operator in {"==", "!="}:
             if not _may_equal(left, right):
                 raise _error(node, f"A value of type {left} never equals one of type {right}.")
@@ -248,8 +247,7 @@ class _Inference:
         if operator == "in":
             return self._membership(node, left, right)
         if operator in COMPARISONS:
-            ordered = set(kinds) <= NUMBERS or (left.kind is right.kind and left.kind in ORDERED_KINDS)
-            if not (ordered or _K.DYN in kinds):
+            if not (are_ordered(left.kind, right.kind) or _K.DYN in {left.kind, right.kind}):
                 raise _error(node, f"There is no {left} {operator} {right}.")
             return BOOL
         return self._arithmetic(node, operator, left, right)
@@ -318,9 +316,7 @@ class _Inference:
 
 
 def _list_forms(function: RuleFunction) -> str:
-    forms = sorted(
-        {", ".join(kind.rpartition(".")[2].lower() for kind in form.arguments) for form in function.signatures}
-    )
+    forms = sorted({", ".join(kind.label for kind in form.arguments) for form in function.signatures})
     return f" It takes {' or '.join(forms)}."
 
 

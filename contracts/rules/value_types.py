@@ -51,6 +51,11 @@ class ValueKind(StrEnum):
     TYPE = "type"
     DYN = "dyn"
 
+    @property
+    def label(self) -> str:
+        """The name in messages, such as ``timestamp`` or ``null``."""
+        return "null" if self is ValueKind.NULL else self.value.rpartition(".")[2].lower()
+
 
 class RecordFields:
     """The fields of a record, made when they are first used: a record may contain itself."""
@@ -87,7 +92,7 @@ def describe_type(value_type: ValueType) -> str:
     elif value_type.kind is ValueKind.RECORD:
         text = f"record {value_type.name}".rstrip()
     else:
-        text = value_type.kind.rpartition(".")[2].lower().replace("null_type", "null")
+        text = value_type.kind.label
     return f"{text} or null" if value_type.nullable else text
 
 

@@ -101,7 +101,7 @@ class CelFieldExecutor(FieldRuleExecutor):
         """Return the function that evaluates the rule for a field."""
         compiled = self._rules.find(ctx, None)
         is_condition = ctx.rule.kind == "CONDITION"
-        makers = [(name, _FIELD_VARIABLES[name]) for name in _FIELD_VARIABLES if name in compiled.variables]
+        makers = [(name, _FIELD_VARIABLE_VALUES[name]) for name in _FIELD_VARIABLE_VALUES if name in compiled.variables]
         uses_value = "value" in compiled.variables
 
         def evaluate(_: RuleContext, field: FieldContext, value: Any) -> Any:
@@ -116,7 +116,7 @@ class CelFieldExecutor(FieldRuleExecutor):
         return evaluate
 
 
-_FIELD_VARIABLES: Final[Mapping[str, Callable[[FieldContext], Any]]] = {
+_FIELD_VARIABLE_VALUES: Final[Mapping[str, Callable[[FieldContext], Any]]] = {
     "fullName": lambda field: field.full_name,
     "name": lambda field: field.name,
     "typeName": FieldContext.type_name,

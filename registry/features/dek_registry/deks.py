@@ -137,7 +137,7 @@ class DekService(ReadService):
             elif rewrap:
                 dek = self._rewrap(change, kek, existing, wrapped)
             else:
-                dek = _undelete_equivalent(change, existing, wrapped, deleted=deleted, shared=kek.shared)
+                dek = _undelete_equivalent(change, kek, existing, wrapped, deleted=deleted)
             return self._read(kek, dek)
 
         return await self._change(work)
@@ -262,9 +262,20 @@ def _find(
     return dek
 
 
-def _require_all(change: Transaction, selection: DekSelection, permissions: Permissions) -> list[StoredDek]:
+def _open(change: Transaction, selection: DekSelection, permissions: Permissions) -> Subject:
+    """Return the subject whose DEKs are to be changed.
+
+    Raises:
+        Denied: the caller may not change them.
+        KeyNotFound: there is no such KEK.
+    """
     subject = _resolve(change, selection.subject, permissions, Permission.WRITE)
     require_kek(change, selection.kek_name, deleted=True)
+    return subject
+
+
+def _require_all(change: Transaction, selection: DekSelection, permissions: Permissions) -> list[StoredDek]:
+    subject = _open(change, selection, permissions)
     deks = queries.list_deks(change, selection.kek_name, subject, selection.algorithm, deleted=True)
     if not deks:
         raise KeyNotFound(key=str(selection.subject))
@@ -274,13 +285,12 @@ def _require_all(change: Transaction, selection: DekSelection, permissions: Perm
 def _require_version(
     change: Transaction, selection: DekSelection, version: int | None, permissions: Permissions
 ) -> StoredDek:
-    subject = _resolve(change, selection.subject, permissions, Permission.WRITE)
-    require_kek(change, selection.kek_name, deleted=True)
+    subject = _open(change, selection, permissions)
     return _find(change, selection, subject, version, deleted=True)
 
 
 def _undelete_equivalent(
-    change: Transaction, existing: StoredDek, wrapped: str | None, *, deleted: bool, shared: bool
+    change: Transaction, kek: StoredKek, existing: StoredDek, wrapped: str | None, *, deleted: bool
 ) -> StoredDek:
     """Undelete a DEK that is created again: with the same wrapped key, or with that of a shared KEK.
 
@@ -288,8 +298,8 @@ def _undelete_equivalent(
         KeyExists: the DEK is live, or another one.
         InvalidKeyField: the wrapped key is absent, and the KEK is not shared.
     """
-    if wrapped is None and not shared:
-        raise InvalidKeyField(field="encryptedKeyMaterial")
+    if wrapped is None:
+        _require_shared(kek)
     equivalent = wrapped == existing.wrapped_key or wrapped is None
     if deleted or not existing.deleted or not equivalent:
         raise KeyExists(key=str(existing.id.subject))

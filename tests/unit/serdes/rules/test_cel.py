@@ -10,6 +10,7 @@ import pytest
 
 from contractlog.compatibility.data_contract import Metadata, Rule, RuleSet
 from contractlog.compatibility.schema import SchemaDraft, SchemaType
+from contractlog.contracts.rules.rule_expressions import FIELD_VARIABLES
 from contractlog.serdes import SerializationContext
 from contractlog.serdes.avro import AvroDeserializer, AvroSerializer
 from contractlog.serdes.errors import RuleFailed, RuleNotRun
@@ -131,6 +132,12 @@ def test_guards_limit_rules_to_fields(registry: Registry, form: str) -> None:
     write = serializer(form, registry, transform("typeName == 'STRING' && name == 'zip' ; value + fullName"))
     zips = [place["zip"] for place in read(form, registry, write(VALUES[form], VALUE))["to"] if place]
     assert zips == ["1shop.Address.zip" if form == "AVRO" else "1$.to.zip"]
+
+
+@pytest.mark.parametrize("name", ["message", "value", *FIELD_VARIABLES])
+def test_every_variable_of_field_rules_has_a_value(registry: Registry, name: str) -> None:
+    check = condition(f"dyn({name}) != null", "CEL_FIELD", tags=["PII"])
+    assert serializer("AVRO", registry, check)(VALUES["AVRO"], VALUE)
 
 
 def test_field_variables_have_tags_and_the_record(registry: Registry) -> None:
