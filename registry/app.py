@@ -84,10 +84,14 @@ def create_app(
     errors.install_error_handlers(app, old_conflict_code=settings.old_conflict_code)
     app.router.routes.extend(_shared_routes())
     app.state.services = services
-    app.state.close = services.close
+    app.state.close = partial(_close, services)
     app.state.drain = services.drain
     customize_openapi(app)
     return app
+
+
+def _close(services: Services) -> None:
+    services.close()
 
 
 @cache

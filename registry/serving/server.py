@@ -71,7 +71,7 @@ def serve_single_process(
     except SystemExit:
         return 0
     finally:
-        if not app.state.close():
+        if not app.state.services.close():
             _end_process()
     return 0
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 from collections.abc import Mapping
 from importlib import import_module
@@ -65,11 +66,14 @@ class JsonataExecutor(RuleExecutor):
 
 
 def _compile(text: str) -> Any:
+    recursion_limit = sys.getrecursionlimit()
     try:
         jsonata = import_module("jsonata")
         re2 = import_module("re2")
     except ImportError as error:
         raise RuleError(_MISSING) from error
+    finally:
+        sys.setrecursionlimit(recursion_limit)  # the library raises it for the whole process
 
     def compile_pattern(pattern: str, flags: Any) -> Any:
         options = re2.Options()

@@ -162,7 +162,7 @@ async def _send(response: StoredResponse, scope: Scope, send: Send) -> None:
 
 
 class _Recorder:
-    """Passes a response on, after ``remember`` was called: with it if it is small and complete, else with None.
+    """Passes a response on, after it was remembered if it is small and complete.
 
     Nothing is sent before, because a client that does not read would delay those who wait for an equal response.
     """

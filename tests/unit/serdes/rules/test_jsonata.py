@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import subprocess
 import sys
 from datetime import UTC, datetime
 from decimal import Decimal
@@ -86,3 +87,11 @@ def test_a_missing_library_fails_closed(registry: Registry, monkeypatch: pytest.
     monkeypatch.setitem(sys.modules, library, None)
     with pytest.raises(RuleNotRun, match=r"pip install 'contractlog\[rules\]'"):
         JSONSerializer(draft("$", on_failure="NONE"), registry)({}, VALUE)
+
+
+def test_the_recursion_limit_of_the_process_stays_as_it_is() -> None:
+    program = (
+        "import sys; before = sys.getrecursionlimit(); from contractlog.serdes.rules.jsonata import _compile; "
+        "_compile('$x'); assert sys.getrecursionlimit() == before"
+    )
+    subprocess.run([sys.executable, "-c", program], check=True, timeout=60)
