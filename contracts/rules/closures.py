@@ -14,8 +14,8 @@ from typing import Any, Final
 
 from contractlog.contracts.rules.expressions import Expression, FunctionCall, Identifier, Macro, walk_expression
 from contractlog.contracts.rules.macros import CAREFUL_MACROS
-from contractlog.contracts.rules.rule_errors import RuleEvaluationError
-from contractlog.contracts.rules.runtime_values import EVALUATION_ERRORS, export_value
+from contractlog.contracts.rules.rule_errors import RuleEvaluationError, RuleLimitExceeded
+from contractlog.contracts.rules.runtime_values import EVALUATION_ERRORS
 from contractlog.contracts.rules.source_writer import SourceWriter
 from contractlog.contracts.rules.type_checker import TypedExpression, infer_types
 from contractlog.contracts.rules.value_types import ValueKind, ValueType
@@ -44,10 +44,11 @@ def compile_expression(
 def compile_typed(typed: TypedExpression) -> Callable[[Mapping[str, Any]], Any]:
     """Compile an expression whose types are inferred; see ``compile_expression``."""
     names = list_variables(typed.root)
-    fast = SourceWriter(typed, names).compile()
+    export = typed.type.kind not in _PLAIN_KINDS
+    fast = SourceWriter(typed, names, export=export).compile()
     if any(_absorbs(node) for node in walk_expression(typed.root)):
-        return _handle_errors(fast, SourceWriter(typed, names, careful=True).compile(), export=_needs_export(typed))
-    return _handle_errors(fast, None, export=_needs_export(typed))
+        return _handle_errors(fast, SourceWriter(typed, names, careful=True, export=export).compile())
+    return _handle_errors(fast, None)
 
 
 def list_variables(expression: Expression) -> frozenset[str]:
@@ -67,18 +68,16 @@ def _absorbs(node: Expression) -> bool:
     return isinstance(node, Macro) and node.name in CAREFUL_MACROS
 
 
-def _needs_export(typed: TypedExpression) -> bool:
-    return typed.type.kind not in _PLAIN_KINDS
-
-
 def _handle_errors(
-    fast: Callable[[Mapping[str, Any]], Any], careful: Callable[[Mapping[str, Any]], Any] | None, *, export: bool
+    fast: Callable[[Mapping[str, Any]], Any], careful: Callable[[Mapping[str, Any]], Any] | None
 ) -> Callable[[Mapping[str, Any]], Any]:
     """Return the fast form, with the careful form for errors."""
 
     def evaluate(variables: Mapping[str, Any]) -> Any:
         try:
             return fast(variables)
+        except RuleLimitExceeded:
+            raise
         except EVALUATION_ERRORS as error:
             if careful is None:
                 raise _evaluation_error(error) from error
@@ -87,7 +86,7 @@ def _handle_errors(
         except EVALUATION_ERRORS as error:
             raise _evaluation_error(error) from error
 
-    return (lambda variables: export_value(evaluate(variables))) if export else evaluate
+    return evaluate
 
 
 def _evaluation_error(error: Exception) -> RuleEvaluationError:

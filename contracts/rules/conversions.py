@@ -35,7 +35,7 @@ __all__ = [
 
 _INTEGER: Final = re.compile(r"[+-]?[0-9]{1,40}")
 _DOUBLE: Final = re.compile(
-    r"[+-]?(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?|inf(?:inity)?|nan)", re.IGNORECASE
+    r"[+-]?(?:(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?|inf(?:inity)?|nan)", re.IGNORECASE
 )
 _TRUE: Final = frozenset({"true", "True", "TRUE", "t", "1"})
 _FALSE: Final = frozenset({"false", "False", "FALSE", "f", "0"})

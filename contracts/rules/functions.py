@@ -49,14 +49,16 @@ class RuleFunction:
     as_function: bool = False
     as_method: bool = True
     negative_words: str = ""  #: the statement if the result is false
+    constant_time: bool = False  #: it does not read its target or first argument whole, or charges that
+    budgeted: bool = False  #: it takes the budget of the evaluation as ``budget``, and charges it
     #: cache of the classes of arguments that fit a signature
     accepted: set[tuple[type, ...]] = field(default_factory=set, compare=False, repr=False)
 
-    def call_checked(self, *arguments: Any) -> Any:
+    def call_checked(self, *arguments: Any, **budget: Any) -> Any:
         """Call the implementation with arguments whose kinds are known only when the rule runs."""
         classes = tuple([argument.__class__ for argument in arguments])
         if classes in self.accepted:
-            return self.implementation(*arguments)
+            return self.implementation(*arguments, **budget)
         values = list(map(import_value, arguments))
         kinds = list(map(kind_of, values))
         if not any(signature.accepts(kinds) for signature in self.signatures):
@@ -64,7 +66,7 @@ class RuleFunction:
             raise RuleEvaluationError(f"{self.name}() has no form for {listed or 'no arguments'}.")
         if all(map(is_, values, arguments)) and len(self.accepted) < MAX_ACCEPTED:
             self.accepted.add(classes)
-        return self.implementation(*values)
+        return self.implementation(*values, **budget)
 
 
 def _sign(*kinds: ValueKind, items: ValueKind | None = None) -> Signature:
@@ -76,8 +78,9 @@ def _text_test(
 ) -> RuleFunction:
     signature = _sign(_K.STRING, *[_K.STRING] * arguments, _K.BOOL)
     return RuleFunction(
-        name, (signature,), implementation, words, negative_words=negative_words, as_function=name == "matches"
-    )
+        name, (signature,), implementation, words, negative_words=negative_words, as_function=name == "matches",
+        constant_time=name in {"startsWith", "endsWith", "matches"}, budgeted=name == "matches",
+    )  # fmt: skip
 
 
 def _format_test(name: str, implementation: Callable[[str], bool], noun: str) -> RuleFunction:
@@ -88,13 +91,16 @@ def _conversion(
     name: str, implementation: Callable[..., Any], kinds: tuple[ValueKind, ...], result: ValueKind
 ) -> RuleFunction:
     signatures = tuple(_sign(kind, result) for kind in kinds)
-    return RuleFunction(name, signatures, implementation, f"{{0}} as {name}", as_function=True, as_method=False)
+    return RuleFunction(
+        name, signatures, implementation, f"{{0}} as {name}", as_function=True, as_method=False,
+        constant_time=name in {"int", "uint", "duration"},
+    )  # fmt: skip
 
 
 def _part(name: str, words: str) -> RuleFunction:
     durations = (_sign(_K.DURATION, _K.INT),) if name in DURATION_PARTS else ()
     signatures = (_sign(_K.TIMESTAMP, _K.INT), _sign(_K.TIMESTAMP, _K.STRING, _K.INT), *durations)
-    return RuleFunction(name, signatures, timestamp_part(name), words)
+    return RuleFunction(name, signatures, timestamp_part(name), words, constant_time=True)
 
 
 _TIMES: Final = {
@@ -114,7 +120,7 @@ _NUMBERS: Final = (_K.INT, _K.UINT, _K.DOUBLE, _K.DECIMAL)
 _DECLARED: Final = (
     RuleFunction(
         "size", tuple(_sign(kind, _K.INT) for kind in (_K.STRING, _K.BYTES, _K.LIST, _K.MAP)), len,
-        "the size of {0}", as_function=True,
+        "the size of {0}", as_function=True, constant_time=True,
     ),
     _text_test("contains", str.__contains__, "{0} contains {1}", "{0} does not contain {1}"),
     _text_test("startsWith", str.startswith, "{0} starts with {1}", "{0} does not start with {1}"),
@@ -127,19 +133,26 @@ _DECLARED: Final = (
     _format_test("isUri", text_formats.is_uri, "a URI"),
     _format_test("isUriRef", text_formats.is_uri_reference, "a URI or a relative reference"),
     _format_test("isUuid", text_formats.is_uuid, "a UUID"),
-    RuleFunction("format", (_sign(_K.STRING, _K.LIST, _K.STRING),), text_functions.format_text, "{0} filled with {1}"),
+    RuleFunction(
+        "format", (_sign(_K.STRING, _K.LIST, _K.STRING),), text_functions.format_text, "{0} filled with {1}",
+        budgeted=True,
+    ),
     RuleFunction("lowerAscii", (_sign(_K.STRING, _K.STRING),), text_functions.lower_ascii, "{0} in lower case"),
     RuleFunction("upperAscii", (_sign(_K.STRING, _K.STRING),), text_functions.upper_ascii, "{0} in upper case"),
     RuleFunction("trim", (_sign(_K.STRING, _K.STRING),), str.strip, "{0} without white space around it"),
     RuleFunction(
-        "charAt", (_sign(_K.STRING, _K.INT, _K.STRING),), text_functions.character_at, "the character {1} of {0}"
+        "charAt", (_sign(_K.STRING, _K.INT, _K.STRING),), text_functions.character_at, "the character {1} of {0}",
+        constant_time=True,
     ),
     RuleFunction(
         "indexOf",
         (_sign(_K.STRING, _K.STRING, _K.INT), _sign(_K.STRING, _K.STRING, _K.INT, _K.INT)),
         text_functions.find_text, "the position of {1} in {0}",
     ),
-    RuleFunction("lastIndexOf", (_sign(_K.STRING, _K.STRING, _K.INT),), str.rfind, "the last position of {1} in {0}"),
+    RuleFunction(
+        "lastIndexOf", (_sign(_K.STRING, _K.STRING, _K.INT),), text_functions.find_last_text,
+        "the last position of {1} in {0}",
+    ),
     RuleFunction(
         "substring",
         (_sign(_K.STRING, _K.INT, _K.STRING), _sign(_K.STRING, _K.INT, _K.INT, _K.STRING)),
@@ -180,13 +193,17 @@ _DECLARED: Final = (
             _sign(_K.STRING, _K.TIMESTAMP), _sign(_K.INT, _K.TIMESTAMP), _sign(_K.TIMESTAMP, _K.TIMESTAMP),
             _sign(_K.INT, _K.INT, _K.TIMESTAMP),
         ),
-        conversions.to_timestamp, "the time {0}", as_function=True, as_method=False,
+        conversions.to_timestamp, "the time {0}", as_function=True, as_method=False, constant_time=True,
     ),
     _conversion("duration", conversions.to_duration, (_K.STRING, _K.DURATION), _K.DURATION),
     RuleFunction(
-        "type", (_sign(_K.DYN, _K.TYPE),), conversions.type_of, "the type of {0}", as_function=True, as_method=False
+        "type", (_sign(_K.DYN, _K.TYPE),), conversions.type_of, "the type of {0}", as_function=True, as_method=False,
+        constant_time=True,
     ),
-    RuleFunction("dyn", (_sign(_K.DYN, _K.DYN),), lambda value: value, "{0}", as_function=True, as_method=False),
+    RuleFunction(
+        "dyn", (_sign(_K.DYN, _K.DYN),), lambda value: value, "{0}", as_function=True, as_method=False,
+        constant_time=True,
+    ),
     *(_part(name, _TIMES[name]) for name in TIMESTAMP_PARTS),
 )  # fmt: skip
 

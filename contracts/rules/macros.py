@@ -10,10 +10,9 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import Any, Final
 
-from contractlog.compatibility.step_budget import StepBudget
 from contractlog.contracts.rules.operators import describe_kind, to_bool
 from contractlog.contracts.rules.rule_errors import RuleEvaluationError, RuleLimitExceeded
-from contractlog.contracts.rules.runtime_values import EVALUATION_ERRORS, charge, import_value
+from contractlog.contracts.rules.runtime_values import EVALUATION_ERRORS, EvaluationBudget, import_value
 
 __all__ = ["CAREFUL_MACROS", "FAST_MACROS", "absorb_and", "absorb_or"]
 
@@ -46,41 +45,41 @@ def _decide(operands: Iterable[Callable[[], Any]], *, deciding: bool) -> bool:
     return not deciding
 
 
-def _elements(budget: StepBudget, operand: Any) -> Any:
-    """Return the items of a list or the keys of a map, and charge a step for each."""
+def _elements(budget: EvaluationBudget, steps: int, operand: Any) -> Any:
+    """Return the items of a list or the keys of a map, and charge the steps for each."""
     if not isinstance(operand, (list, tuple, Mapping)):
         raise RuleEvaluationError(f"A macro needs a list or a map, not {describe_kind(operand)}.")
-    charge(budget, len(operand))
+    budget.charge(len(operand) * steps)
     return operand
 
 
-def _all(budget: StepBudget, operand: Any, test: _Test) -> bool:
-    return all(map(test, _elements(budget, operand)))
+def _all(budget: EvaluationBudget, steps: int, operand: Any, test: _Test) -> bool:
+    return all(map(test, _elements(budget, steps, operand)))
 
 
-def _exists(budget: StepBudget, operand: Any, test: _Test) -> bool:
-    return any(map(test, _elements(budget, operand)))
+def _exists(budget: EvaluationBudget, steps: int, operand: Any, test: _Test) -> bool:
+    return any(map(test, _elements(budget, steps, operand)))
 
 
-def _exists_one(budget: StepBudget, operand: Any, test: _Test) -> bool:
-    return bool(sum(map(test, _elements(budget, operand))) == 1)
+def _exists_one(budget: EvaluationBudget, steps: int, operand: Any, test: _Test) -> bool:
+    return bool(sum(map(test, _elements(budget, steps, operand))) == 1)
 
 
-def _filter(budget: StepBudget, operand: Any, test: _Test) -> list[Any]:
-    return [item for item in map(import_value, _elements(budget, operand)) if test(item)]
+def _filter(budget: EvaluationBudget, steps: int, operand: Any, test: _Test) -> list[Any]:
+    return [item for item in map(import_value, _elements(budget, steps, operand)) if test(item)]
 
 
-def _map(budget: StepBudget, operand: Any, test: _Test | None, make: _Test) -> list[Any]:
-    items = _elements(budget, operand)
+def _map(budget: EvaluationBudget, steps: int, operand: Any, test: _Test | None, make: _Test) -> list[Any]:
+    items = _elements(budget, steps, operand)
     return list(map(make, items if test is None else filter(test, items)))
 
 
-def _careful_all(budget: StepBudget, operand: Any, test: _Test) -> bool:
-    return _decide((partial(test, item) for item in _elements(budget, operand)), deciding=False)
+def _careful_all(budget: EvaluationBudget, steps: int, operand: Any, test: _Test) -> bool:
+    return _decide((partial(test, item) for item in _elements(budget, steps, operand)), deciding=False)
 
 
-def _careful_exists(budget: StepBudget, operand: Any, test: _Test) -> bool:
-    return _decide((partial(test, item) for item in _elements(budget, operand)), deciding=True)
+def _careful_exists(budget: EvaluationBudget, steps: int, operand: Any, test: _Test) -> bool:
+    return _decide((partial(test, item) for item in _elements(budget, steps, operand)), deciding=True)
 
 
 FAST_MACROS: Final[Mapping[str, Callable[..., Any]]] = {

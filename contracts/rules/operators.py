@@ -9,7 +9,9 @@ from typing import Any, Final
 from contractlog.contracts.rules.expressions import UnsignedInt
 from contractlog.contracts.rules.rule_errors import RuleEvaluationError
 from contractlog.contracts.rules.runtime_values import (
+    EvaluationBudget,
     bound_size,
+    equal_scalars,
     equal_values,
     import_value,
     kind_of,
@@ -20,6 +22,7 @@ from contractlog.contracts.rules.value_types import NUMBERS, ValueKind
 __all__ = [
     "ARITHMETIC",
     "BINARY_IMPLEMENTATIONS",
+    "BUDGETED_IMPLEMENTATIONS",
     "COMPARISONS",
     "KEY_KINDS",
     "NEGATABLE_KINDS",
@@ -157,13 +160,14 @@ def index_value(operand: Any, index: Any) -> Any:
     return import_value(operand[index])
 
 
-def contains_value(value: Any, container: Any) -> bool:
+def contains_value(budget: EvaluationBudget, value: Any, container: Any) -> bool:
     """Return true if a list has an equal item, or a map the key."""
     if isinstance(container, Mapping):
         return value in container
     if kind_of(container) is not _K.LIST:
         raise RuleEvaluationError(f"There is no 'in' for {describe_kind(container)}; it needs a list or a map.")
-    return any(equal_values(value, item) for item in container)
+    budget.charge(len(container))
+    return any(equal_values(budget, value, item) for item in container)
 
 
 def make_map(*entries: tuple[Any, Any]) -> dict[Any, Any]:
@@ -223,9 +227,15 @@ BINARY_IMPLEMENTATIONS: Final[Mapping[str, Callable[[Any, Any], Any]]] = {
     "*": _calculate("*", _multiply),
     "/": _calculate("/", divide_ints),
     "%": _calculate("%", remainder_ints),
-    "==": equal_values,
-    "!=": lambda left, right: not equal_values(left, right),
-    "in": contains_value,
+    "==": equal_scalars,
+    "!=": lambda left, right: not equal_scalars(left, right),
     **{operator: _compare(operator, apply) for operator, apply in COMPARISONS.items()},
 }
-"""Implementation of each operator for operands of any type."""
+"""Implementation of operators for operands of any type, but ``==`` and ``!=`` for at most one list or map."""
+
+BUDGETED_IMPLEMENTATIONS: Final[Mapping[str, Callable[[EvaluationBudget, Any, Any], bool]]] = {
+    "==": equal_values,
+    "!=": lambda budget, left, right: not equal_values(budget, left, right),
+    "in": contains_value,
+}
+"""Implementation of the operators that take steps for each item of lists and maps."""

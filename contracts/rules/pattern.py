@@ -5,9 +5,9 @@ Python's ``re`` may take exponential time for patterns such as ``(a+)+b``; a rul
 
 from __future__ import annotations
 
-from functools import lru_cache
 from typing import Final
 
+from contractlog.compatibility.bounded_cache import BoundedCache
 from contractlog.contracts.rules.pattern_parser import (
     Alternation,
     Assertion,
@@ -18,12 +18,14 @@ from contractlog.contracts.rules.pattern_parser import (
     Sequence,
     parse_pattern,
 )
-from contractlog.contracts.rules.rule_errors import RuleEvaluationError, RuleLimitExceeded
+from contractlog.contracts.rules.rule_errors import RuleEvaluationError
+from contractlog.contracts.rules.runtime_values import EvaluationBudget
 
 __all__ = ["Pattern", "check_pattern", "compile_pattern", "search_pattern"]
 
 MAX_PROGRAM: Final = 2_000  #: instructions of a pattern, with its repetitions written out
-MAX_WORK: Final = 2_000_000  #: instructions that one search may follow while it makes new states
+STEP_CHARACTERS: Final = 64  #: characters that one step of a search may read in states that exist
+STEP_INSTRUCTIONS: Final = 8  #: instructions and ranges of characters that one step may look at to make a transition
 MAX_CACHED: Final = 20_000  #: transitions, and instructions in states, that a pattern keeps
 
 _END: Final = ""  #: the "character" after the last one
@@ -50,6 +52,7 @@ class Pattern:
 
     def __init__(self, text: str) -> None:
         self._sets: dict[int, CharacterSet] = {}
+        self._ranges: dict[int, int] = {}  #: of large sets
         self._assertions: dict[int, str] = {}
         self._next: list[tuple[int, ...]] = []
         node = parse_pattern(text)
@@ -63,25 +66,33 @@ class Pattern:
         self._cached = 0
         self._first = self._state(frozenset({self._entry}), _END)
 
-    def search(self, text: str) -> bool:
+    @property
+    def size(self) -> int:
+        """The number of instructions."""
+        return len(self._next)
+
+    def search(self, text: str, budget: EvaluationBudget | None = None) -> bool:
         """Return true if the pattern occurs anywhere in the text.
 
+        Args:
+            text: the text.
+            budget: the budget of the evaluation; one of the search if it is None.
+
         Raises:
-            RuleLimitExceeded: the search takes too many steps.
+            RuleLimitExceeded: the search takes too many steps. Transitions that an earlier search made take fewer.
         """
+        budget = budget or EvaluationBudget()
+        if len(text) >= STEP_CHARACTERS:
+            budget.charge(len(text) // STEP_CHARACTERS)
         state = self._first
-        work = 0
         for character in text:
             target = state.after.get(character)
             if target is None:
-                target = self._step(state, character)
-                work += len(self._next)
-                if work > MAX_WORK:
-                    raise RuleLimitExceeded("The search of a pattern takes too many steps. Use a simpler pattern.")
+                target = self._step(state, character, budget)
             if target is _MATCH:
                 return True
             state = target
-        return (state.after.get(_END) or self._step(state, _END)) is _MATCH
+        return (state.after.get(_END) or self._step(state, _END, budget)) is _MATCH
 
     def _state(self, starts: frozenset[int], before: str) -> _State:
         key = (starts, before)
@@ -91,11 +102,13 @@ class Pattern:
             self._cached += len(starts)
         return state
 
-    def _step(self, state: _State, character: str) -> _State:
+    def _step(self, state: _State, character: str, budget: EvaluationBudget) -> _State:
         """Make the transition of a state: to ``_MATCH`` if the pattern ends before the character."""
         if self._cached > MAX_CACHED:
             self._clear()
         reached = self._closure(state, character)
+        looked_at = len(reached) + sum(self._ranges[at] for at in self._ranges.keys() & reached)
+        budget.charge(1 + looked_at // STEP_INSTRUCTIONS)
         if self._accept in reached:
             target = _MATCH
         elif character == _END:
@@ -132,6 +145,9 @@ class Pattern:
         if isinstance(node, CharacterSet):
             at = self._add((then,))
             self._sets[at] = node
+            ranges = _count_ranges(node)
+            if ranges > 1:
+                self._ranges[at] = ranges
             return at
         if isinstance(node, Assertion):
             at = self._add((then,))
@@ -158,6 +174,10 @@ class Pattern:
         for _ in range(node.least):
             first = self._build(node.part, first)
         return first
+
+
+def _count_ranges(node: CharacterSet) -> int:
+    return len(node.ranges) + sum(map(_count_ranges, node.sets))
 
 
 def _class_of(character: str) -> str:
@@ -208,20 +228,28 @@ def _count_instructions(node: PatternNode) -> int:
     return 1
 
 
-@lru_cache(maxsize=256)
-def compile_pattern(text: str) -> Pattern:
-    """Compile a pattern of RE2's syntax.
+def compile_pattern(text: str, budget: EvaluationBudget | None = None) -> Pattern:
+    """Compile a pattern of RE2's syntax; a pattern that is cached takes no steps.
 
     Raises:
         PatternSyntaxError: the pattern is not valid, or too large.
     """
-    return Pattern(text)
+    pattern = _COMPILED.get(text)
+    if pattern is None:
+        budget = budget or EvaluationBudget()
+        budget.charge(1 + len(text) // STEP_INSTRUCTIONS)
+        pattern = _COMPILED.put(text, Pattern(text))
+        budget.charge(pattern.size // STEP_INSTRUCTIONS)
+    return pattern
 
 
-def search_pattern(text: str, pattern: str) -> bool:
+def search_pattern(text: str, pattern: str, *, budget: EvaluationBudget) -> bool:
     """Return true if a pattern occurs in a text, as ``text.matches(pattern)`` does."""
     try:
-        compiled = compile_pattern(pattern)
+        compiled = compile_pattern(pattern, budget)
     except PatternSyntaxError as error:
         raise RuleEvaluationError(f"The pattern '{pattern[:100]}' is not valid: {error}.") from None
-    return compiled.search(text)
+    return compiled.search(text, budget)
+
+
+_COMPILED: Final[BoundedCache[str, Pattern]] = BoundedCache(256)

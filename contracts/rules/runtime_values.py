@@ -10,10 +10,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from decimal import Decimal
+from itertools import repeat
 from typing import Any, Final
 from uuid import UUID
 
-from contractlog.compatibility.step_budget import StepBudget, StepBudgetExceeded
 from contractlog.contracts.rules.expressions import UnsignedInt
 from contractlog.contracts.rules.rule_errors import RuleEvaluationError, RuleLimitExceeded
 from contractlog.contracts.rules.value_types import NUMBERS, ValueKind
@@ -22,22 +22,25 @@ __all__ = [
     "EVALUATION_ERRORS",
     "MAX_RESULT_SIZE",
     "MAX_STEPS",
+    "EvaluationBudget",
     "TypeValue",
     "bound_size",
-    "charge",
     "charge_value",
     "convert_date",
     "convert_uuid",
+    "equal_scalars",
     "equal_values",
     "export_value",
     "import_value",
     "kind_of",
-    "new_budget",
 ]
 
-MAX_STEPS: Final = 100_000  #: elements that the macros of one evaluation may visit
+MAX_STEPS: Final = (
+    100_000  #: steps of one evaluation, such as elements that its macros visit and items that it compares
+)
 MAX_RESULT_SIZE: Final = 1_000_000  #: characters, bytes or items of a value that a rule makes
-STEP_SIZE: Final = 256  #: characters that one step of a function may read
+STEP_SIZE: Final = 256  #: characters that one step may read or make
+STEP_ITEMS: Final = 10  #: items of a list or entries of a map that one step may copy
 
 #: Python's errors that a value of the wrong type or out of range leads to; ``&&`` and ``||`` absorb them.
 EVALUATION_ERRORS: Final = (
@@ -64,6 +67,26 @@ _KINDS: Final[dict[type, ValueKind]] = {
     dict: ValueKind.MAP,
     Mapping: ValueKind.MAP,
 }
+_COMPARED_IN_STEPS: Final = frozenset({ValueKind.STRING, ValueKind.BYTES, ValueKind.LIST, ValueKind.MAP})
+
+
+class EvaluationBudget:
+    """The steps that are left for one evaluation."""
+
+    __slots__ = ("left",)
+
+    def __init__(self, left: int = MAX_STEPS) -> None:
+        self.left = left
+
+    def charge(self, steps: int) -> None:
+        """Charge steps, before they are taken.
+
+        Raises:
+            RuleLimitExceeded: more steps than are left.
+        """
+        self.left -= steps
+        if self.left < 0:
+            raise RuleLimitExceeded(f"An evaluation may take at most {MAX_STEPS:,} steps.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,34 +127,49 @@ def import_value(value: Any) -> Any:
     return str(value) if cls is UUID else value
 
 
-def export_value(value: Any) -> Any:
+def export_value(budget: EvaluationBudget, value: Any) -> Any:
     """Return a result as a plain Python value: no ``uint``, no type values."""
     if isinstance(value, UnsignedInt):
         return int(value)
     if isinstance(value, TypeValue):
         return value.name
     if isinstance(value, list):
-        return [export_value(item) for item in value]
+        budget.charge(1 + len(value) // STEP_ITEMS)
+        return [export_value(budget, item) for item in value]
     if isinstance(value, dict):
-        return {export_value(key): export_value(item) for key, item in value.items()}
+        budget.charge(1 + len(value) // STEP_ITEMS)
+        return {export_value(budget, key): export_value(budget, item) for key, item in value.items()}
     return value
 
 
-def equal_values(left: Any, right: Any) -> bool:
-    """Compare as CEL does: numbers by value, lists and maps deeply, other values by type and value."""
+def equal_values(budget: EvaluationBudget, left: Any, right: Any) -> bool:
+    """Compare as CEL does: numbers by value, lists and maps deeply, other values by type and value.
+
+    Each item of lists and each entry of maps is a step, also where a value is contained several times.
+    """
+    left, right = import_value(left), import_value(right)
+    kind = kind_of(left)
+    if kind not in _COMPARED_IN_STEPS or kind is not kind_of(right):
+        return equal_scalars(left, right)
+    if len(left) != len(right):
+        return False
+    if kind is ValueKind.LIST:
+        budget.charge(1 + len(left))
+        return all(map(equal_values, repeat(budget), left, right))
+    if kind is ValueKind.MAP:
+        budget.charge(1 + len(left))
+        return all(key in right and equal_values(budget, item, right[key]) for key, item in left.items())
+    budget.charge(len(left) // STEP_SIZE)
+    return bool(left == right)
+
+
+def equal_scalars(left: Any, right: Any) -> bool:
+    """Compare values of which at most one is a list or map, in constant time but for texts."""
     left, right = import_value(left), import_value(right)
     left_kind, right_kind = kind_of(left), kind_of(right)
     if left_kind in NUMBERS:
         return right_kind in NUMBERS and bool(left == right)
-    if left_kind is not right_kind:
-        return False
-    if left_kind is ValueKind.LIST:
-        return len(left) == len(right) and all(map(equal_values, left, right))
-    if left_kind is ValueKind.MAP:
-        return len(left) == len(right) and all(
-            key in right and equal_values(item, right[key]) for key, item in left.items()
-        )
-    return bool(left == right)
+    return left_kind is right_kind and bool(left == right)
 
 
 def bound_size(value: Any) -> Any:
@@ -145,27 +183,10 @@ def bound_size(value: Any) -> Any:
     return value
 
 
-def new_budget() -> StepBudget:
-    """Return the budget of one evaluation."""
-    return StepBudget(MAX_STEPS)
-
-
-def charge(budget: StepBudget, steps: int) -> None:
-    """Charge steps to the budget of an evaluation.
-
-    Raises:
-        RuleLimitExceeded: more steps than are left.
-    """
-    try:
-        budget.take(steps)
-    except StepBudgetExceeded:
-        raise RuleLimitExceeded(f"An evaluation may take at most {MAX_STEPS:,} steps.") from None
-
-
-def charge_value(budget: StepBudget, value: Any) -> Any:
-    """Charge the steps for reading a whole value, and return the value."""
+def charge_value(budget: EvaluationBudget, value: Any) -> Any:
+    """Charge the steps for reading or copying a whole value, and return the value."""
     if isinstance(value, (str, bytes)):
-        charge(budget, 1 + len(value) // STEP_SIZE)
+        budget.charge(len(value) // STEP_SIZE)
     elif isinstance(value, (list, dict)):
-        charge(budget, 1 + len(value))
+        budget.charge(len(value) // STEP_ITEMS)
     return value

@@ -1,4 +1,8 @@
-"""Writer of the Python source of one rule, as an expression in a function of the variables."""
+"""Writer of the Python source of one rule, as an expression in a function of the variables.
+
+What takes more than constant time is charged to the budget of the evaluation, a variable of the function. Within
+macros, so is the comparison of texts; other operations there are part of the steps of each element.
+"""
 
 from __future__ import annotations
 
@@ -21,9 +25,10 @@ from contractlog.contracts.rules.expressions import (
     Select,
     walk_expression,
 )
-from contractlog.contracts.rules.functions import FUNCTIONS, TYPE_NAMES
+from contractlog.contracts.rules.functions import FUNCTIONS, TYPE_NAMES, RuleFunction
 from contractlog.contracts.rules.macros import CAREFUL_MACROS, FAST_MACROS, absorb_and, absorb_or
 from contractlog.contracts.rules.runtime_values import TypeValue
+from contractlog.contracts.rules.time_functions import TIMESTAMP_PARTS
 from contractlog.contracts.rules.tokens import MAX_INT, MIN_INT
 from contractlog.contracts.rules.type_checker import TypedExpression
 from contractlog.contracts.rules.value_types import NUMBERS, ValueKind, ValueType
@@ -42,22 +47,35 @@ _NUMBER: Final = re.compile(r"-?[0-9]+")  #: source of an int literal
 _FAST_WITH_LITERAL: Final = frozenset({"<", "<=", ">", ">=", "==", "!="})
 _TIME_KINDS: Final = frozenset({_K.TIMESTAMP, _K.DURATION})
 _READ_WHOLE: Final = frozenset({_K.STRING, _K.BYTES, _K.LIST, _K.DYN})
+_CONSTANT_SIZE: Final = NUMBERS | {_K.TIMESTAMP, _K.DURATION}
+_TEXTS: Final = frozenset({_K.STRING, _K.BYTES, _K.DYN})
+_STEP_NODES: Final = 32  #: nodes of a macro's body that one step may evaluate
+_ZONE_NODES: Final = 20 * _STEP_NODES  #: worth of a look for a time zone in the files of the system
 
 
 class SourceWriter:
-    """One rule's source: its fast form, or with ``careful`` its careful form (see ``closures.py``)."""
+    """One rule's source: its fast form, or with ``careful`` its careful form (see ``closures.py``).
 
-    def __init__(self, typed: TypedExpression, names: Collection[str], *, careful: bool = False) -> None:
+    With ``export``, the result becomes a plain Python value.
+    """
+
+    def __init__(
+        self, typed: TypedExpression, names: Collection[str], *, careful: bool = False, export: bool = False
+    ) -> None:
         self._typed = typed
         self._careful = careful
+        self._export = export
+        self._uses_budget = False
+        self._macros = 0  #: around the node that is written
         self._constants: dict[str, Any] = {}
         self._numbers = count()
         self._scope = {name: f"v{number}" for number, name in enumerate(sorted(names))}
-        self._has_macros = any(isinstance(node, Macro) for node in walk_expression(typed.root))
 
     def compile(self) -> Callable[[Mapping[str, Any]], Any]:
         """Write and compile the function."""
         body = self._write(self._typed.root)
+        if self._export:
+            body = self._call_budgeted(runtime_values.export_value, body)
         lines = ["def rule(variables):"]
         for name, variable in self._scope.items():
             if name in TYPE_NAMES:
@@ -65,8 +83,8 @@ class SourceWriter:
                 lines.append(f"    {variable} = variables.get({name!r}, {default})")
             else:
                 lines.append(f"    {variable} = variables[{name!r}]")
-        if self._has_macros:
-            lines.append(f"    budget = {self._constant(runtime_values.new_budget)}()")
+        if self._uses_budget:
+            lines.append(f"    budget = {self._call(runtime_values.EvaluationBudget)}")
         lines.append(f"    return {body}")
         namespace = dict(self._constants)
         exec(compile("\n".join(lines), "<rule>", "exec"), namespace)  # noqa: S102 -- no text of the rule is in it
@@ -81,6 +99,10 @@ class SourceWriter:
 
     def _call(self, function: Callable[..., Any], *arguments: str) -> str:
         return f"{self._constant(function)}({', '.join(arguments)})"
+
+    def _call_budgeted(self, function: Callable[..., Any], *arguments: str) -> str:
+        self._uses_budget = True
+        return self._call(function, "budget", *arguments)
 
     def _type(self, node: Expression) -> ValueType:
         return self._typed.types[id(node)]
@@ -158,12 +180,15 @@ class SourceWriter:
         variable = f"x{next(self._numbers)}"
         before = self._scope
         self._scope = {**before, node.variable: variable}
+        self._macros += 1
         condition = None if node.condition is None else f"lambda {variable}: {self._bool(node.condition)}"
         result = None if node.result is None else f"lambda {variable}: {self._write(node.result)}"
         self._scope = before
+        self._macros -= 1
+        steps = 1 + sum(map(_count_nodes, node.children[1:])) // _STEP_NODES
         macros = {**FAST_MACROS, **CAREFUL_MACROS} if self._careful else FAST_MACROS
         functions = [str(condition)] if node.name != "map" else [str(condition), str(result)]
-        return self._call(macros[node.name], "budget", operand, *functions)
+        return self._call_budgeted(macros[node.name], str(steps), operand, *functions)
 
     def _operation(self, node: FunctionCall) -> str:
         name = node.function
@@ -185,9 +210,8 @@ class SourceWriter:
     def _function(self, node: FunctionCall) -> str:
         arguments = [self._write_raw(child) for child in node.children]
         kinds = [self._type(child).kind for child in node.children]
-        if kinds and kinds[0] in _READ_WHOLE:
-            arguments[0] = self._charge(arguments[0])
         function = FUNCTIONS[node.function]
+        self._charge_arguments(node, function, arguments)
         if _K.DYN in kinds or any(self._type(child).nullable for child in node.children[1:]):
             source = self._call(function.call_checked, *arguments)
         elif node.function == "contains":
@@ -196,7 +220,18 @@ class SourceWriter:
             source = f"{arguments[0]}.{node.function.lower()}({arguments[1]})"
         else:
             source = self._call(function.implementation, *arguments)
-        return self._charge(source) if self._type(node).kind in _READ_WHOLE else source
+        copies = self._type(node).kind in _READ_WHOLE and node.function != "dyn"
+        return self._charge(source) if copies else source
+
+    def _charge_arguments(self, node: FunctionCall, function: RuleFunction, arguments: list[str]) -> None:
+        """Charge what a function reads, in the sources of its arguments, or pass the budget to it."""
+        if not function.constant_time and self._type(node.children[0]).kind in _READ_WHOLE:
+            arguments[0] = self._charge(arguments[0])
+        if node.function in {"startsWith", "endsWith"}:
+            arguments[1] = self._charge_compared(node.children[1], arguments[1])
+        if function.budgeted:
+            self._uses_budget = True
+            arguments.append("budget=budget")
 
     def _binary(self, node: FunctionCall, operator: str) -> str:
         left, right = map(self._write_raw, node.arguments)
@@ -206,18 +241,27 @@ class SourceWriter:
             if classes and operator in _FAST_WITH_LITERAL:
                 return self._compare_with_literal(operator, (left, right), classes)
         if operator in {"==", "!="}:
-            return self._equality(operator, (left, right), kinds)
-        if operator in operators.COMPARISONS and _K.DYN not in kinds:
-            return f"({left} {operator} {right})"
+            return self._equality(node, operator, (left, right), kinds)
+        if operator in operators.COMPARISONS:
+            if kinds & _TEXTS and not any(isinstance(argument, Literal) for argument in node.arguments):
+                left = self._charge_compared(node.arguments[0], left)
+            if _K.DYN not in kinds:
+                return f"({left} {operator} {right})"
         if operator == "in":
-            return self._membership(node, left, self._charge(right) if kinds & _READ_WHOLE else right)
-        if operator == "+" and kinds & _READ_WHOLE:
+            return self._membership(node, left, right)
+        if operator == "+" and kinds & _READ_WHOLE and not kinds & _CONSTANT_SIZE:
             return self._charge(self._call(operators.BINARY_IMPLEMENTATIONS[operator], left, right))
         return self._arithmetic(operator, (left, right), kinds)
 
     def _charge(self, source: str) -> str:
-        """Wrap a value that is read or made whole: where macros repeat this, it takes steps of the budget."""
-        return self._call(runtime_values.charge_value, "budget", source) if self._has_macros else source
+        """Wrap a value that is read or made whole: this takes steps of the budget."""
+        return self._call_budgeted(runtime_values.charge_value, source)
+
+    def _charge_compared(self, node: Expression, source: str) -> str:
+        """Wrap a text that is compared, which is so fast that it counts only within macros."""
+        if self._macros and not isinstance(node, Literal) and self._type(node).kind in _TEXTS:
+            return self._charge(source)
+        return source
 
     def _arithmetic(self, operator: str, sources: tuple[str, str], kinds: set[ValueKind]) -> str:
         left, right = sources
@@ -237,15 +281,19 @@ class SourceWriter:
         usual = self._constant(classes)
         return f"({name} {operator} {constant} if ({name} := {value}).__class__ in {usual} else {slow})"
 
-    def _equality(self, operator: str, sources: tuple[str, str], kinds: set[ValueKind]) -> str:
+    def _equality(self, node: FunctionCall, operator: str, sources: tuple[str, str], kinds: set[ValueKind]) -> str:
         left, right = sources
         if "None" in sources:
             if _NUMBER.fullmatch(left) or _NUMBER.fullmatch(right):  # Python warns of an identity test of a number
                 return repr(operator == "!=")
             return f"({left} {'is' if operator == '==' else 'is not'} {right})"
+        has_literal = any(isinstance(argument, Literal) for argument in node.arguments)
         if (len(kinds) == 1 and kinds <= _SCALARS) or kinds <= NUMBERS:
+            left = left if has_literal else self._charge_compared(node.arguments[0], left)
             return f"({left} {operator} {right})"
-        return self._call(operators.BINARY_IMPLEMENTATIONS[operator], left, right)
+        if has_literal or kinds & _CONSTANT_SIZE:
+            return self._call(operators.BINARY_IMPLEMENTATIONS[operator], left, right)
+        return self._call_budgeted(operators.BUDGETED_IMPLEMENTATIONS[operator], left, right)
 
     def _membership(self, node: FunctionCall, left: str, right: str) -> str:
         value, container = node.arguments
@@ -254,7 +302,7 @@ class SourceWriter:
             constants = [item.value for item in container.items if isinstance(item, Literal)]
             if len(constants) == len(container.items) and {self._type(item).kind for item in container.items} == {kind}:
                 return f"({left} in {self._constant(frozenset(constants))})"
-        return self._call(operators.contains_value, left, right)
+        return self._call_budgeted(operators.contains_value, left, right)
 
     def _integer(self, operator: str, left: str, right: str) -> str:
         if operator == "/":
@@ -264,3 +312,15 @@ class SourceWriter:
         number = f"n{next(self._numbers)}"
         overflow = self._constant(operators.overflow)
         return f"({number} if {MIN_INT} <= ({number} := {left} {operator} {right}) <= {MAX_INT} else {overflow}())"
+
+
+def _count_nodes(body: Expression) -> int:
+    """Return the size of a macro's body, which is evaluated for each element."""
+    return sum(_ZONE_NODES if _finds_zone(node) else 1 for node in walk_expression(body))
+
+
+def _finds_zone(node: Expression) -> bool:
+    """Return true for a part of a timestamp in a zone that is not a constant."""
+    if not isinstance(node, FunctionCall) or node.function not in TIMESTAMP_PARTS:
+        return False
+    return len(node.children) > 1 and not isinstance(node.children[1], Literal)

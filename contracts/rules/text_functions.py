@@ -8,11 +8,18 @@ from datetime import datetime, timedelta
 from typing import Any, Final
 
 from contractlog.contracts.rules.rule_errors import RuleEvaluationError, RuleLimitExceeded
-from contractlog.contracts.rules.runtime_values import MAX_RESULT_SIZE, bound_size, import_value
+from contractlog.contracts.rules.runtime_values import (
+    MAX_RESULT_SIZE,
+    EvaluationBudget,
+    bound_size,
+    charge_value,
+    import_value,
+)
 from contractlog.contracts.rules.time_functions import format_duration, format_timestamp
 
 __all__ = [
     "character_at",
+    "find_last_text",
     "find_text",
     "format_text",
     "join_texts",
@@ -28,6 +35,7 @@ _LOWER: Final = {code: code + 32 for code in range(ord("A"), ord("Z") + 1)}
 _UPPER: Final = {code: code - 32 for code in range(ord("a"), ord("z") + 1)}
 _DIRECTIVE: Final = re.compile(r"%(?:(%)|(?:\.(\d{1,3}))?([a-zA-Z])|)")
 _DEFAULT_PRECISION: Final = 6
+_Directive = Callable[[EvaluationBudget, Any, int], str]
 
 
 def lower_ascii(text: str) -> str:
@@ -52,6 +60,12 @@ def find_text(text: str, part: str, start: int = 0) -> int:
     if not 0 <= start <= len(text):
         raise RuleEvaluationError(f"The text has no character {start}.")
     return text.find(part, start)
+
+
+def find_last_text(text: str, part: str) -> int:
+    """Return the last position of a part; -1 if there is none. ``str.rfind`` may take quadratic time."""
+    at = text[::-1].find(part[::-1])
+    return at if at < 0 else len(text) - len(part) - at
 
 
 def substring(text: str, start: int, end: int | None = None) -> str:
@@ -101,17 +115,19 @@ def to_text(value: Any) -> str:
     return str(int(value)) if isinstance(value, int) else str(value)
 
 
-def format_text(template: str, arguments: list[Any]) -> str:
+def format_text(template: str, arguments: list[Any], *, budget: EvaluationBudget) -> str:
     """Fill the directives of a template: %s, %d, %f, %e, %x, %X, %o, %b, with a precision as in %.2f.
 
     Raises:
         RuleEvaluationError: a directive or argument is not valid, or their numbers differ.
+        RuleLimitExceeded: the arguments, with all that they contain, take too many steps.
     """
     parts: list[str] = []
     end = count = 0
     for match in _DIRECTIVE.finditer(template):
         parts.append(template[end : match.start()])
         end = match.end()
+        budget.charge(1)
         if match[1]:
             parts.append("%")
             continue
@@ -120,30 +136,33 @@ def format_text(template: str, arguments: list[Any]) -> str:
             raise RuleEvaluationError(f"'{match.group()}' is no directive of format().")
         if count >= len(arguments):
             raise RuleEvaluationError(f"format() needs more than {count} arguments.")
-        parts.append(directive(import_value(arguments[count]), int(match[2] or _DEFAULT_PRECISION)))
+        parts.append(directive(budget, import_value(arguments[count]), int(match[2] or _DEFAULT_PRECISION)))
         count += 1
     if count < len(arguments):
         raise RuleEvaluationError(f"format() has {len(arguments)} arguments; the template uses {count}.")
     return str(bound_size("".join([*parts, template[end:]])))
 
 
-def _format_value(value: Any, _: int = 0) -> str:
+def _format_value(budget: EvaluationBudget, value: Any, _: int = 0) -> str:
+    charge_value(budget, value)
     if isinstance(value, bytes):
         return value.hex()
     if isinstance(value, list):
-        return f"[{', '.join(_quote(import_value(item)) for item in value)}]"
+        budget.charge(1 + len(value))
+        return f"[{', '.join(_quote(budget, import_value(item)) for item in value)}]"
     return to_text(value)
 
 
-def _quote(value: Any) -> str:
+def _quote(budget: EvaluationBudget, value: Any) -> str:
     if not isinstance(value, str):
-        return _format_value(value)
+        return _format_value(budget, value)
+    charge_value(budget, value)
     escaped = re.sub(r'[\\"]', r"\\\g<0>", value).translate(_ESCAPES)
     return f'"{escaped}"'
 
 
-def _format_integer(form: str) -> Callable[[Any, int], str]:
-    def write(value: Any, _: int) -> str:
+def _format_integer(form: str) -> _Directive:
+    def write(_: EvaluationBudget, value: Any, __: int) -> str:
         if not isinstance(value, int) or (isinstance(value, bool) and form != "b"):
             raise RuleEvaluationError(f"%{form} of format() needs an integer.")
         return format(int(value), form)
@@ -151,29 +170,30 @@ def _format_integer(form: str) -> Callable[[Any, int], str]:
     return write
 
 
-def _format_double(form: str) -> Callable[[Any, int], str]:
-    def write(value: Any, precision: int) -> str:
+def _format_double(form: str) -> _Directive:
+    def write(budget: EvaluationBudget, value: Any, precision: int) -> str:
         if isinstance(value, float):
             return f"{value:.{precision}{form}}"
-        return _format_integer("d")(value, precision)
+        return _format_integer("d")(budget, value, precision)
 
     return write
 
 
-def _format_hexadecimal(value: Any, precision: int) -> str:
+def _format_hexadecimal(budget: EvaluationBudget, value: Any, precision: int) -> str:
+    charge_value(budget, value)
     if isinstance(value, (bytes, str)):
         return (value.encode() if isinstance(value, str) else value).hex()
-    return _format_integer("x")(value, precision)
+    return _format_integer("x")(budget, value, precision)
 
 
 _ESCAPES: Final = {ord(character): f"\\{name}" for character, name in zip("\a\b\f\n\r\t\v", "abfnrtv", strict=True)}
-_DIRECTIVES: Final[Mapping[str, Callable[[Any, int], str]]] = {
+_DIRECTIVES: Final[Mapping[str, _Directive]] = {
     "s": _format_value,
     "d": _format_integer("d"),
     "f": _format_double("f"),
     "e": _format_double("e"),
     "x": _format_hexadecimal,
-    "X": lambda value, precision: _format_hexadecimal(value, precision).upper(),
+    "X": lambda budget, value, precision: _format_hexadecimal(budget, value, precision).upper(),
     "o": _format_integer("o"),
     "b": _format_integer("b"),
 }
