@@ -11,6 +11,7 @@ from contractlog.compatibility.data_contract import Rule, RuleSet
 from contractlog.compatibility.schema import ParsedSchema
 from contractlog.contracts.rules.closures import compile_typed, list_variables
 from contractlog.contracts.rules.expressions import Expression
+from contractlog.contracts.rules.operators import to_bool
 from contractlog.contracts.rules.parser import MAX_TEXT_LENGTH, parse_rule
 from contractlog.contracts.rules.rule_errors import RuleExpressionError
 from contractlog.contracts.rules.schema_types import record_type
@@ -67,12 +68,20 @@ class CompiledRule:
         """Return true if the rule applies: it has no guard, or the guard is true.
 
         Raises:
-            RuleEvaluationError: the guard cannot be evaluated.
+            RuleEvaluationError: the guard cannot be evaluated, or is not a bool.
         """
-        return self.run_guard is None or self._run(self.run_guard, variables) is True
+        return self.run_guard is None or to_bool(self._run(self.run_guard, variables))
+
+    def is_satisfied(self, variables: Mapping[str, Any]) -> bool:
+        """Return the value of the body of a condition, without evaluating the guard.
+
+        Raises:
+            RuleEvaluationError: the body cannot be evaluated, or is not a bool.
+        """
+        return to_bool(self._run(self.run_body, variables))
 
     def evaluate(self, variables: Mapping[str, Any]) -> Any:
-        """Return the value of the body, without evaluating the guard: a bool for a condition.
+        """Return the value of the body, without evaluating the guard; see ``is_satisfied`` for a condition.
 
         Raises:
             RuleEvaluationError: the body cannot be evaluated.

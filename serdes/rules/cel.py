@@ -75,9 +75,10 @@ class CelExecutor(RuleExecutor):
         """Return the new message; for a condition, whether it is satisfied."""
         compiled = self._rules.find(ctx, getattr(ctx, "parsed_target", None))  # confluent-kafka's contexts have none
         variables = {"message": message}
+        is_condition = ctx.rule.kind == "CONDITION"
         if not compiled.passes_guard(variables):
-            return True if ctx.rule.kind == "CONDITION" else message
-        return compiled.evaluate(variables)
+            return True if is_condition else message
+        return compiled.is_satisfied(variables) if is_condition else compiled.evaluate(variables)
 
 
 class CelFieldExecutor(FieldRuleExecutor):
@@ -101,6 +102,7 @@ class CelFieldExecutor(FieldRuleExecutor):
         """Return the function that evaluates the rule for a field."""
         compiled = self._rules.find(ctx, None)
         is_condition = ctx.rule.kind == "CONDITION"
+        run = compiled.is_satisfied if is_condition else compiled.evaluate
         makers = [(name, _FIELD_VARIABLE_VALUES[name]) for name in _FIELD_VARIABLE_VALUES if name in compiled.variables]
         uses_value = "value" in compiled.variables
 
@@ -111,7 +113,7 @@ class CelFieldExecutor(FieldRuleExecutor):
             variables = {name: make(field) for name, make in makers}
             if uses_value:
                 variables["value"] = value
-            return compiled.evaluate(variables) if compiled.passes_guard(variables) else unchanged
+            return run(variables) if compiled.passes_guard(variables) else unchanged
 
         return evaluate
 

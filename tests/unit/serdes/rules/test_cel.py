@@ -169,6 +169,17 @@ def test_errors_of_evaluation_are_failures_of_the_rule(registry: Registry) -> No
 
 
 @pytest.mark.parametrize("form", ["AVRO", "JSON"])
+@pytest.mark.parametrize("kind", ["CEL", "CEL_FIELD"])
+@pytest.mark.parametrize("expr", ["dyn('false')", "dyn(1)", "dyn([true])", "dyn(null)", "dyn('true') ; true"])
+def test_conditions_and_guards_that_are_no_bool_are_failures(
+    registry: Registry, form: str, kind: str, expr: str
+) -> None:
+    write = serializer(form, registry, condition(expr, kind))
+    with pytest.raises(RuleFailed, match="Expected a bool, not"):
+        write(VALUES[form], VALUE)
+
+
+@pytest.mark.parametrize("form", ["AVRO", "JSON"])
 @pytest.mark.parametrize("execution", ["BEFORE_DOMAIN_RULES", "AFTER_DOMAIN_RULES"])
 def test_inline_constraints_are_checked_when_configured(registry: Registry, form: str, execution: str) -> None:
     plain = serializer(form, registry)
