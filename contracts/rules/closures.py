@@ -80,20 +80,28 @@ def _handle_errors(
             raise
         except EVALUATION_ERRORS as error:
             if careful is None:
-                raise _evaluation_error(error) from error
+                raise _evaluation_error(error) from None
         try:
             return careful(variables)
         except EVALUATION_ERRORS as error:
-            raise _evaluation_error(error) from error
+            raise _evaluation_error(error) from None
 
     return evaluate
 
 
 def _evaluation_error(error: Exception) -> RuleEvaluationError:
+    """Return an error whose message has no data of records.
+
+    Messages of Python's errors may have them, but for those about types and indexes.
+    """
     if isinstance(error, RuleEvaluationError):
         return error
-    if isinstance(error, KeyError):
+    if isinstance(error, KeyError):  # of a name in the expression
         return RuleEvaluationError(f"There is no {error}.")
     if isinstance(error, ZeroDivisionError):
         return RuleEvaluationError("Division by zero.")
-    return RuleEvaluationError(f"{type(error).__name__}: {str(error)[:500]}")
+    if isinstance(error, (TypeError, AttributeError, IndexError)):
+        return RuleEvaluationError(f"{type(error).__name__}: {str(error)[:500]}")
+    if isinstance(error, RecursionError):
+        return RuleEvaluationError("A value is nested too deeply.")
+    return RuleEvaluationError(f"A value is not valid, or out of the range of its type ({type(error).__name__}).")

@@ -9,7 +9,7 @@ from math import isfinite
 from typing import Any, Final
 
 from contractlog.contracts.rules.expressions import UnsignedInt
-from contractlog.contracts.rules.operators import bound_int, describe_kind, overflow
+from contractlog.contracts.rules.operators import bound_int, describe_length, overflow
 from contractlog.contracts.rules.rule_errors import RuleEvaluationError
 from contractlog.contracts.rules.runtime_values import TypeValue, kind_of
 from contractlog.contracts.rules.text_functions import to_text
@@ -134,5 +134,4 @@ def type_of(value: Any) -> TypeValue:
 
 
 def _no_conversion(target: str, value: Any) -> RuleEvaluationError:
-    text = f" '{value[:100]}'" if isinstance(value, str) else ""
-    return RuleEvaluationError(f"{target}() has no value for {describe_kind(value)}{text}.")
+    return RuleEvaluationError(f"{target}() has no result for a value, {describe_length(value)}.")

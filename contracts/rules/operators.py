@@ -30,6 +30,7 @@ __all__ = [
     "bound_int",
     "contains_value",
     "describe_kind",
+    "describe_length",
     "divide_doubles",
     "divide_ints",
     "index_value",
@@ -134,6 +135,12 @@ def describe_kind(value: Any) -> str:
     return kind_of(value).label
 
 
+def describe_length(value: Any) -> str:
+    """Return the type of a value, and the length of a text, for messages without data of records."""
+    kind = describe_kind(value)
+    return f"a {kind} of {len(value)} characters" if isinstance(value, str) else f"of type {kind}"
+
+
 def select_field(operand: Any, field: str) -> Any:
     """Return an entry of a map."""
     if not isinstance(operand, Mapping):
@@ -151,12 +158,14 @@ def test_field(operand: Any, field: str) -> bool:
 def index_value(operand: Any, index: Any) -> Any:
     """Return an item of a list by a number from 0, or an entry of a map by its key."""
     if isinstance(operand, Mapping):
+        if index not in operand:
+            raise RuleEvaluationError(f"A map has no entry for a key, {describe_length(index)}.")
         return import_value(operand[index])
     kind = kind_of(index)
     if kind_of(operand) is not _K.LIST or kind not in {_K.INT, _K.UINT}:
         raise RuleEvaluationError(f"There is no {describe_kind(operand)}[{describe_kind(index)}].")
     if index < 0:
-        raise RuleEvaluationError(f"There is no item {index}; the first item is 0.")
+        raise RuleEvaluationError("The index of an item is negative; the first item is 0.")
     return import_value(operand[index])
 
 
@@ -177,7 +186,7 @@ def make_map(*entries: tuple[Any, Any]) -> dict[Any, Any]:
         if kind_of(key) not in KEY_KINDS:
             raise RuleEvaluationError(f"A key is a string, int, uint or bool, not {describe_kind(key)}.")
         if key in result:
-            raise RuleEvaluationError(f"The key {key!r} occurs twice in a map.")
+            raise RuleEvaluationError(f"A key, {describe_length(key)}, occurs twice in a map.")
         result[key] = value
     return result
 

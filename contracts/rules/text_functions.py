@@ -51,14 +51,14 @@ def upper_ascii(text: str) -> str:
 def character_at(text: str, index: int) -> str:
     """Return the character at a position from 0; empty at the end."""
     if not 0 <= index <= len(text):
-        raise RuleEvaluationError(f"The text has no character {index}.")
+        raise RuleEvaluationError(f"An index is not within a text of {len(text)} characters.")
     return text[index : index + 1]
 
 
 def find_text(text: str, part: str, start: int = 0) -> int:
     """Return the first position of a part from a start on; -1 if there is none."""
     if not 0 <= start <= len(text):
-        raise RuleEvaluationError(f"The text has no character {start}.")
+        raise RuleEvaluationError(f"The start is not within a text of {len(text)} characters.")
     return text.find(part, start)
 
 
@@ -72,7 +72,7 @@ def substring(text: str, start: int, end: int | None = None) -> str:
     """Return the characters from a start to before an end."""
     stop = len(text) if end is None else end
     if not 0 <= start <= stop <= len(text):
-        raise RuleEvaluationError(f"The text has no characters {start} to {stop}.")
+        raise RuleEvaluationError(f"The start or the end is not within a text of {len(text)} characters.")
     return text[start:stop]
 
 
@@ -133,7 +133,9 @@ def format_text(template: str, arguments: list[Any], *, budget: EvaluationBudget
             continue
         directive = _DIRECTIVES.get(match[3] or "")
         if directive is None:
-            raise RuleEvaluationError(f"'{match.group()}' is no directive of format().")
+            raise RuleEvaluationError(
+                f"The template of format() has no valid directive at character {match.start() + 1}."
+            )
         if count >= len(arguments):
             raise RuleEvaluationError(f"format() needs more than {count} arguments.")
         parts.append(directive(budget, import_value(arguments[count]), int(match[2] or _DEFAULT_PRECISION)))

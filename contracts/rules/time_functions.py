@@ -67,7 +67,7 @@ def parse_timestamp(text: str) -> datetime:
     """Parse a time of RFC 3339, such as ``2026-11-27T12:00:00Z``; digits below a microsecond are cut off."""
     match = _TIMESTAMP.fullmatch(text)
     if match is None:
-        raise RuleEvaluationError(f"'{text[:_MAX_LENGTH]}' is not a time such as 2026-11-27T12:00:00Z.")
+        raise RuleEvaluationError(f"A text of {len(text)} characters is not a time such as 2026-11-27T12:00:00Z.")
     day, clock, fraction, zone = match.groups()
     micros = (fraction or "")[:_MICROSECOND_DIGITS].ljust(_MICROSECOND_DIGITS, "0")
     return datetime.fromisoformat(f"{day}T{clock}.{micros}{'+00:00' if zone in 'Zz' else zone}")
@@ -76,7 +76,7 @@ def parse_timestamp(text: str) -> datetime:
 def timestamp_from_epoch(value: int, precision: int = 0) -> datetime:
     """Return the time of a number since 1970 with 0, 3, 6 or 9 decimals of a second."""
     if precision not in _PRECISIONS:
-        raise RuleEvaluationError(f"The precision {precision} is not 0 (seconds), 3 (milli), 6 (micro) or 9 (nano).")
+        raise RuleEvaluationError("The precision of a time is none of 0 (seconds), 3 (milli), 6 (micro) and 9 (nano).")
     return _EPOCH + timedelta(microseconds=value * 10**6 // 10**precision)
 
 
@@ -98,7 +98,7 @@ def to_epoch_seconds(time: datetime) -> int:
 def parse_duration(text: str) -> timedelta:
     """Parse a duration such as ``1h30m`` or ``-1.5s``; digits below a microsecond are cut off."""
     if len(text) > _MAX_LENGTH or not _DURATION.fullmatch(text):
-        raise RuleEvaluationError(f"'{text[:_MAX_LENGTH]}' is not a duration such as 1h30m or 1.5s.")
+        raise RuleEvaluationError(f"A text of {len(text)} characters is not a duration such as 1h30m or 1.5s.")
     micros = sum((Fraction(number.strip(".") if number[0] != "." else f"0{number}") * _MICROSECONDS[unit]
                   for number, unit in _DURATION_PART.findall(text)), Fraction(0))  # fmt: skip
     return timedelta(microseconds=-int(micros) if text.startswith("-") else int(micros))
@@ -141,4 +141,6 @@ def _find_zone(name: str) -> tzinfo:
     try:
         return ZoneInfo(name)
     except (ValueError, LookupError, OSError):
-        raise RuleEvaluationError(f"There is no time zone '{name}'.") from None
+        raise RuleEvaluationError(
+            f"A text of {len(name)} characters is no time zone such as Europe/Zurich or +02:00."
+        ) from None

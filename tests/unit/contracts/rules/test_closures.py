@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import traceback
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from typing import Any
@@ -135,6 +136,32 @@ def test_results_are_those_of_the_standard(text: str, expected: object) -> None:
 def test_what_has_no_result_is_an_error(text: str) -> None:
     with pytest.raises(RuleEvaluationError):
         run(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "int(v)", "uint(v)", "double(v)", "bool(v)", "timestamp(v)", "duration(v)", "'a'.matches(v + '(')", "v < 1",
+        "timestamp(0).getHours(v)", "{v: 1, v: 2}", "{'a': 1}[v]", "v.format([1])", "-v", "v.b",
+        "(v + '%q').format([1])", "'%d'.format([v])", "v + 1", "timestamp('2020-66-66T00:00:00Z').getMonth() == 0",
+        "duration('66666666666666h')",
+        "string(b'\\xff')", "[v].all(x, x)", "v in v", "'a'.charAt(666)", "[1][-666]", "timestamp(0, 666)",
+        "'a'.substring(666)", "timestamp(9223372036854775666)", "dyn(666).a", "{666: 1, 666: 2}", "{1: 1}[666]",
+    ],
+)  # fmt: skip
+def test_a_message_has_no_value_of_a_record(text: str) -> None:
+    for variables in ({"v": "2020-66-66T00:00:00Z"}, {"v": "secret 666"}):
+        with pytest.raises(RuleEvaluationError) as caught:
+            run(text, **variables)
+        lines = "".join(traceback.format_exception(caught.value.with_traceback(None)))
+        assert "666" not in lines
+        assert "secret" not in lines
+
+
+def test_a_message_has_the_name_in_the_expression_that_is_missing() -> None:
+    for types in (None, {"message": MESSAGE}):
+        with pytest.raises(RuleEvaluationError, match="There is no 'other'"):
+            run("message.other == 1", types=types, message={"i": 1})
 
 
 @pytest.mark.parametrize(
