@@ -7,6 +7,7 @@ import subprocess
 import sys
 from datetime import UTC, datetime
 from decimal import Decimal
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -61,13 +62,50 @@ def test_conditions_take_the_boolean_of_the_result(registry: Registry) -> None:
 
 
 @pytest.mark.parametrize(
-    "expr", ["($f := function($n) {$f($n + 1)}; $f(0))", "($f := function($n) {1 + $f($n)}; $f(0))"]
+    "expr",
+    [
+        "($f := function($n) {$f($n + 1)}; $f(0))",
+        "($f := function($n) {1 + $f($n)}; $f(0))",
+        "$count($map([1..900000], $string))",
+        "$count($map([1..9999999], $string))",
+        "[1, [1..900000].$string($)]",
+        "$eval('$map([1..900000], $string)')",
+        "$reduce([1..900000], function($a, $b) {$a + $b})",
+        "$count($distinct([1..900000]))",
+        "$sum([1..9999999])",
+        "[1..9999999]",
+        "$length($pad('a', 99999999))",
+        "$reduce([1..40], function($a, $b) {{'l': $a, 'r': $a}}, 'x')",
+        "$string($reduce([1..40], function($a, $b) {{'l': $a, 'r': $a}}, 'x'))",
+        "($f := function() {$reduce([1..40], function($a, $b) {{'l': $a, 'r': $a}}, 'x')}; $f() = $f() ? 1 : 2)",
+        "$length($reduce([1..40], function($a, $b) {$a & $a}, 'x'))",
+    ],
 )
 def test_endless_expressions_are_stopped(registry: Registry, expr: str) -> None:
     rules = RuleRegistry()
     rules.register_executor(JsonataExecutor(timeout_ms=200))
-    with pytest.raises(RuleFailed, match="change"):
+    with pytest.raises(RuleFailed, match=r"change.*(more than|at most|nested|expression passed to Object eval)"):
         JSONSerializer(draft(expr), registry, rule_registry=rules)({}, VALUE)
+
+
+@pytest.mark.parametrize(
+    ("expr", "expected"),
+    [
+        ("$sum(n)", 3),
+        ("n ~> $sum", 3),
+        ("$map(n, $string)", ["1", "2"]),
+        ("s.$uppercase()", "X"),
+        ("$uppercase(s) & $pad(s, 3, '-')", "Xx--"),
+        ("$sort(n, function($l, $r) {$l < $r})", [2, 1]),
+        ("$filter([1..4], function($v) {$v in [2, 3]})", [2, 3]),
+        ("$count([1..1000000])", 1_000_000),
+        ("$eval('n[0] = 1 and n != [1]')", True),
+        ("{'a': null, 'b': [null]}", {"a": None, "b": [None]}),
+    ],
+)
+def test_bounded_functions_have_the_results_of_the_library(expr: str, expected: object) -> None:
+    context: Any = SimpleNamespace(rule=SimpleNamespace(expr=expr))
+    assert JsonataExecutor().transform(context, {"n": [1, 2], "s": "x"}) == expected
 
 
 def test_patterns_are_matched_in_linear_time(registry: Registry) -> None:
@@ -91,7 +129,7 @@ def test_a_missing_library_fails_closed(registry: Registry, monkeypatch: pytest.
 
 def test_the_recursion_limit_of_the_process_stays_as_it_is() -> None:
     program = (
-        "import sys; before = sys.getrecursionlimit(); from contractlog.serdes.rules.jsonata import _compile; "
-        "_compile('$x'); assert sys.getrecursionlimit() == before"
+        "import sys; before = sys.getrecursionlimit(); from contractlog.serdes.rules.jsonata import JsonataExecutor; "
+        "JsonataExecutor()._find_expression('$x'); assert sys.getrecursionlimit() == before"
     )
     subprocess.run([sys.executable, "-c", program], check=True, timeout=60)
