@@ -66,7 +66,7 @@ class _Kernels:
 def _satisfies(rule: CompiledRule, variables: Mapping[str, Any]) -> bool | None:
     """Return whether a rule is satisfied; None if its evaluation fails."""
     try:
-        return not rule.passes_guard(variables) or rule.evaluate(variables) is True
+        return not rule.passes_guard(variables) or rule.is_satisfied(variables)
     except RuleEvaluationError:
         return None
 
