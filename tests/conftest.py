@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 from collections.abc import Generator
 
 import pytest
@@ -19,6 +20,8 @@ settings.load_profile("repeatable" if os.environ.get("CI") else "fresh")  # a bu
 # A background job of a shell ignores SIGINT, and so would the commands that tests start and interrupt.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
+_RECURSION_LIMIT = sys.getrecursionlimit()
+
 pytest_plugins = [
     "support.apicurio",
     "support.browser",
@@ -33,6 +36,12 @@ pytest_plugins = [
     "support.spark",
     "support.tls",
 ]
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup() -> None:
+    """Restore Python's limit of recursion, which cel-python and jsonata raise for the whole process."""
+    sys.setrecursionlimit(_RECURSION_LIMIT)
 
 
 @pytest.hookimpl(wrapper=True)

@@ -62,7 +62,8 @@ def test_hashes_of_another_form_are_made_again_and_nothing_else_changes(store: S
     assert store.transact(replace_outdated_hashes).result(60) == 4
     assert state(store) == before
     assert store.transact(replace_outdated_hashes).result(60) == 0
-    found = http.post("/subjects/r", json={"schema": RECORD}).json()
+    # ``db upgrade`` replaces hashes before a node serves, so that responses from memory are not invalidated by it.
+    found = http.post("/subjects/r", params={"normalize": "false"}, json={"schema": RECORD}).json()
     assert (found["id"], found["version"]) == (1, 1)
     assert {row[-1] for row in before[1]} == {CANONICAL_FORM}
 

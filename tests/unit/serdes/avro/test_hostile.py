@@ -4,8 +4,7 @@
 from __future__ import annotations
 
 import struct
-import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import suppress
 from itertools import count
 from random import Random
@@ -304,16 +303,6 @@ def test_generated_code_accepts_no_more_default_items_than_the_interpreter(seed:
         )
 
 
-@pytest.fixture
-def usual_recursion_limit() -> Iterator[None]:
-    """Set Python's own limit: some libraries raise it for the whole process when they are imported."""
-    limit = sys.getrecursionlimit()
-    sys.setrecursionlimit(1_000)
-    yield
-    sys.setrecursionlimit(limit)
-
-
-@pytest.mark.usefixtures("usual_recursion_limit")
 @pytest.mark.parametrize("evolved", [False, True])
 def test_a_limit_of_nesting_that_python_cannot_follow_ends_in_a_typed_error(*, evolved: bool) -> None:
     written = record(("items", {"type": "array", "items": "R"}))
