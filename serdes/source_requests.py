@@ -10,6 +10,8 @@ import inspect
 from collections.abc import Callable, Generator
 from typing import Any, TypeAlias, TypeVar
 
+from contractlog.clients.step_drivers import drive, drive_async
+
 __all__ = ["SourceRequest", "Steps", "request", "run_async", "run_sync"]
 
 T = TypeVar("T")
@@ -25,33 +27,14 @@ def request(method: str, /, *args: Any, **kwargs: Any) -> SourceRequest:
 
 def run_sync(steps: Steps[T], source: Any) -> T:
     """Run steps with a synchronous source."""
-    try:
-        next_request = next(steps)
-        while True:
-            try:
-                response = next_request(source)
-            except Exception as error:  # noqa: BLE001 -- the generator decides whether it is fatal
-                next_request = steps.throw(error)
-            else:
-                next_request = steps.send(response)
-    except StopIteration as done:
-        result: T = done.value
-        return result
+    return drive(lambda source_request: source_request(source), steps)
 
 
 async def run_async(steps: Steps[T], source: Any) -> T:
     """Run steps with a source whose responses may have to be awaited."""
-    try:
-        next_request = next(steps)
-        while True:
-            try:
-                response = next_request(source)
-                if inspect.isawaitable(response):
-                    response = await response
-            except Exception as error:  # noqa: BLE001 -- the generator decides whether it is fatal
-                next_request = steps.throw(error)
-            else:
-                next_request = steps.send(response)
-    except StopIteration as done:
-        result: T = done.value
-        return result
+
+    async def respond(source_request: SourceRequest) -> Any:
+        response = source_request(source)
+        return await response if inspect.isawaitable(response) else response
+
+    return await drive_async(respond, steps)

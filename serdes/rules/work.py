@@ -10,6 +10,8 @@ import asyncio
 from collections.abc import Callable, Generator
 from typing import Any, TypeAlias, TypeVar
 
+from contractlog.clients.step_drivers import drive, drive_async
+
 __all__ = ["BlockingCall", "Work", "call", "run_work", "run_work_async"]
 
 T = TypeVar("T")
@@ -27,31 +29,13 @@ def call(owner: Any, function: Callable[..., Any], *args: Any) -> Work[Any]:
 
 def run_work(work: Work[T]) -> T:
     """Run work, with its blocking calls in this thread."""
-    try:
-        blocking_call = next(work)
-        while True:
-            try:
-                result = blocking_call()
-            except Exception as error:  # noqa: BLE001 -- the generator decides whether it is fatal
-                blocking_call = work.throw(error)
-            else:
-                blocking_call = work.send(result)
-    except StopIteration as done:
-        value: T = done.value
-        return value
+    return drive(_perform, work)
 
 
 async def run_work_async(work: Work[T]) -> T:
     """Run work, with its blocking calls in other threads."""
-    try:
-        blocking_call = next(work)
-        while True:
-            try:
-                result = await asyncio.to_thread(blocking_call)
-            except Exception as error:  # noqa: BLE001 -- the generator decides whether it is fatal
-                blocking_call = work.throw(error)
-            else:
-                blocking_call = work.send(result)
-    except StopIteration as done:
-        value: T = done.value
-        return value
+    return await drive_async(asyncio.to_thread, work)
+
+
+def _perform(blocking_call: BlockingCall) -> Any:
+    return blocking_call()

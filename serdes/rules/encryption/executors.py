@@ -12,7 +12,7 @@ import io
 import threading
 import time
 from collections.abc import Callable, Mapping
-from typing import Any, Final, Self
+from typing import Any, Final, Self, TypeVar
 
 from contractlog.clients.cache import TtlCache
 from contractlog.clients.confluent.configuration import ClientConfiguration
@@ -28,6 +28,7 @@ from contractlog.serdes.rules.rule_registry import RuleRegistry
 
 __all__ = ["DekClock", "EncryptionExecutor", "FieldEncryptionExecutor"]
 
+E = TypeVar("E")
 _MAGIC: Final = 0
 _VERSION_BYTES: Final = 4
 _PREFIX_BYTES: Final = 1 + _VERSION_BYTES
@@ -178,14 +179,12 @@ class EncryptionExecutor(RuleExecutor):
     @classmethod
     def register(cls) -> None:
         """Register an executor for all serializers."""
-        RuleRegistry.register_rule_executor(cls())
+        _register(cls())
 
     @classmethod
     def register_with_clock(cls, clock: Any) -> Self:
         """Register an executor with a clock for all serializers, and return it."""
-        executor = cls(clock)
-        RuleRegistry.register_rule_executor(executor)
-        return executor
+        return _register(cls(clock))
 
 
 class FieldEncryptionExecutor(FieldRuleExecutor):
@@ -230,14 +229,17 @@ class FieldEncryptionExecutor(FieldRuleExecutor):
     @classmethod
     def register(cls) -> None:
         """Register an executor for all serializers."""
-        RuleRegistry.register_rule_executor(cls())
+        _register(cls())
 
     @classmethod
     def register_with_clock(cls, clock: Any) -> Self:
         """Register an executor with a clock for all serializers, and return it."""
-        executor = cls(clock)
-        RuleRegistry.register_rule_executor(executor)
-        return executor
+        return _register(cls(clock))
+
+
+def _register(executor: E) -> E:
+    RuleRegistry.register_rule_executor(executor)
+    return executor
 
 
 def _decode_text(parameters: EncryptionParameters, text: str) -> bytes:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Iterator
+from importlib import import_module
 from itertools import count
 from typing import Any
 
@@ -22,8 +23,8 @@ from contractlog.serdes.json_schema import JSONDeserializer, JSONSerializer
 from contractlog.serdes.rules import RuleRegistry
 from contractlog.serdes.rules.encryption import FieldEncryptionExecutor, KekNotFound, KeyUnwrapFailed
 
-official = pytest.importorskip("confluent_kafka.schema_registry.rules.encryption.encrypt_executor")
-official_local = pytest.importorskip("confluent_kafka.schema_registry.rules.encryption.localkms.local_driver")
+official = import_module("confluent_kafka.schema_registry.rules.encryption.encrypt_executor")
+official_local = import_module("confluent_kafka.schema_registry.rules.encryption.localkms.local_driver")
 
 pytestmark = pytest.mark.integration
 SECRET = {"secret": "shared by both"}

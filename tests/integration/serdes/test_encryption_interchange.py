@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from importlib import import_module
 from itertools import count
 from typing import Any
 
@@ -21,11 +22,9 @@ from contractlog.serdes.rules.encryption import EncryptionExecutor, FieldEncrypt
 from support.encryption_rules import SUBJECT, rule_context, run_rule
 from support.registry import create_sqlite, serve_in_thread
 
-official = pytest.importorskip("confluent_kafka.schema_registry.rules.encryption.encrypt_executor")
-official_client = pytest.importorskip(
-    "confluent_kafka.schema_registry.rules.encryption.dek_registry.dek_registry_client"
-)
-official_local = pytest.importorskip("confluent_kafka.schema_registry.rules.encryption.localkms.local_driver")
+official = import_module("confluent_kafka.schema_registry.rules.encryption.encrypt_executor")
+official_client = import_module("confluent_kafka.schema_registry.rules.encryption.dek_registry.dek_registry_client")
+official_local = import_module("confluent_kafka.schema_registry.rules.encryption.localkms.local_driver")
 
 pytestmark = pytest.mark.integration
 SECRET = "shared by both"  # noqa: S105
