@@ -205,7 +205,7 @@ def _memory_used_without_a_check() -> None:
     from contractlog.registry.http.fastpath.change_checks import SharedDatabaseChecks
 
     async def check(checks: Any) -> int:
-        return int(checks._memory.moment)
+        return int(checks._memory.revision)
 
     _replace(SharedDatabaseChecks, "check", check)
 
@@ -214,12 +214,12 @@ def _check_from_before_the_request() -> None:
     """A request takes the result of the check before, which began up to a quarter of a second before it arrived."""
     from contractlog.registry.http.fastpath.change_checks import SharedDatabaseChecks
 
-    ask, last = SharedDatabaseChecks.check, {"at": float("-inf"), "moment": None}
+    ask, last = SharedDatabaseChecks.check, {"at": float("-inf"), "revision": None}
 
     async def check(checks: Any) -> Any:
         if time.monotonic() - last["at"] > 0.25:
-            last.update(at=time.monotonic(), moment=await ask(checks))
-        return last["moment"]
+            last.update(at=time.monotonic(), revision=await ask(checks))
+        return last["revision"]
 
     _replace(SharedDatabaseChecks, "check", check)
 

@@ -26,7 +26,7 @@ class ChangeChecks(Protocol):
     """A way to know that a memory of responses has noted every change that was committed before now."""
 
     async def check(self) -> int | None:
-        """Return the memory's moment once every change before this call is noted; None if it cannot be."""
+        """Return the memory's revision once every change before this call is noted; None if it cannot be."""
 
     def close(self) -> None:
         """Release all resources."""
@@ -54,8 +54,8 @@ class SingleWriterChecks:
         store.after_commit(self._end_commit)
 
     async def check(self) -> int | None:
-        """Return the memory's moment; None during a commit."""
-        return None if self._committing else self._memory.moment
+        """Return the memory's revision; None during a commit."""
+        return None if self._committing else self._memory.revision
 
     def close(self) -> None:
         """Do nothing: there is nothing to release."""
@@ -98,7 +98,7 @@ class SharedDatabaseChecks:
         self._began = 0.0  #: when the last check began, by the clock of the event loop
 
     async def check(self) -> int | None:
-        """Wait for a check that begins after this call; return its moment, or None if it fails."""
+        """Wait for a check that begins after this call; return its revision, or None if it fails."""
         loop = asyncio.get_running_loop()
         waited_for = self._next
         if waited_for is None or waited_for.loop is not loop:
@@ -106,7 +106,7 @@ class SharedDatabaseChecks:
             if self._running is None or self._running.loop is not loop:
                 self._schedule(waited_for)
         await waited_for.done.wait()
-        return waited_for.moment
+        return waited_for.revision
 
     def close(self) -> None:
         """Wait for the running check, and end the thread."""
@@ -144,10 +144,10 @@ class SharedDatabaseChecks:
         if changes.newest != self._newest or changes.names is None:
             _note(self._memory, changes.names)
         self._newest = changes.newest
-        self._end(check, self._memory.moment)
+        self._end(check, self._memory.revision)
 
-    def _end(self, check: _Check, moment: int | None) -> None:
-        check.moment = moment
+    def _end(self, check: _Check, revision: int | None) -> None:
+        check.revision = revision
         check.done.set()
         self._running = None
         if self._next is not None:
@@ -160,7 +160,7 @@ class _Check:
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         self.loop = loop
         self.done = asyncio.Event()
-        self.moment: int | None = None
+        self.revision: int | None = None
 
 
 def _note(memory: ResponseMemory, names: frozenset[str] | None) -> None:

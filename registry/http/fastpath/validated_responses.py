@@ -66,8 +66,8 @@ class ValidatedResponses:
                 return
             body = b"".join(message.get("body", b"") for message in messages)
         key, key_bytes = _request_key(scope, body)
-        moment = await self._checks.check() if key_bytes <= _MAX_KEY_BYTES else None
-        if moment is None:
+        revision = await self._checks.check() if key_bytes <= _MAX_KEY_BYTES else None
+        if revision is None:
             await self._app(scope, receive, send)
             return
         response = self._memory.get(key) or await self._wait_for_response(key)
@@ -79,7 +79,7 @@ class ValidatedResponses:
         def remember(response: StoredResponse | None) -> None:
             if response is not None:
                 name = find_subject_name(scope["method"], scope["path"], scope["query_string"], body)
-                self._memory.put(key, response, name=name, moment=moment, key_bytes=key_bytes)
+                self._memory.put(key, response, name=name, revision=revision, key_bytes=key_bytes)
             self._end_wait(key, waiters)
 
         waiters = self._waiters.setdefault(key, _Waiters(asyncio.get_running_loop()))

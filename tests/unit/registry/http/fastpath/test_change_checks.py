@@ -56,12 +56,12 @@ def test_requests_that_wait_share_a_check(store: Store) -> None:
 
     async def ask() -> list[int | None]:
         checks = SharedDatabaseChecks(ResponseMemory(1_000), counting)  # type: ignore[arg-type]
-        moments = [await asyncio.gather(*(checks.check() for _ in range(200))) for _ in range(2)]
+        revisions = [await asyncio.gather(*(checks.check() for _ in range(200))) for _ in range(2)]
         checks.close()
-        return [moment for each in moments for moment in each]
+        return [revision for each in revisions for revision in each]
 
-    moments = asyncio.run(ask())
-    assert None not in moments
+    revisions = asyncio.run(ask())
+    assert None not in revisions
     assert counting.statements == 2
 
 
@@ -74,7 +74,7 @@ def test_a_request_that_arrives_during_a_check_waits_for_the_next_one(store: Sto
         memory = ResponseMemory(1_000)
         checks = SharedDatabaseChecks(memory, counting)  # type: ignore[arg-type]
         await checks.check()
-        before = memory.moment
+        before = memory.revision
 
         def hold_up() -> None:
             begun.set()
@@ -89,7 +89,7 @@ def test_a_request_that_arrives_during_a_check_waits_for_the_next_one(store: Sto
         await first
         assert not second.done()
         assert await second is not None
-        assert memory.moment == before
+        assert memory.revision == before
         checks.close()
 
     asyncio.run(ask())
@@ -110,11 +110,11 @@ def test_a_check_invalidates_the_subjects_that_changed_and_anything_if_settings_
             ("settings.changed", "b", {a, b}),
             ("an action of a later release", "b/1", {a, b}),
         ):
-            moment = await checks.check()
+            revision = await checks.check()
             await asyncio.to_thread(record, store, action, target)
             await checks.check()
-            assert moment is not None
-            valid = {name for name in (a, b) if moment >= max(memory._changed.get(name, 0), memory._forgotten)}
+            assert revision is not None
+            valid = {name for name in (a, b) if revision >= max(memory._changed.get(name, 0), memory._forgotten)}
             assert {a, b} - valid == invalid, action
         checks.close()
 

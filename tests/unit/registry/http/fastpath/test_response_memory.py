@@ -17,29 +17,29 @@ def response(text: str = "x") -> StoredResponse:
 def test_a_change_invalidates_what_depends_on_its_subject_and_what_depends_on_everything() -> None:
     memory = ResponseMemory(10_000)
     for key, subject in (("a", A), ("b", B), ("all", None)):
-        memory.put(key, response(key), name=subject, moment=memory.moment)
+        memory.put(key, response(key), name=subject, revision=memory.revision)
     memory.note_changes([A])
     assert [memory.get(key) for key in ("a", "b", "all")] == [None, response("b"), None]
 
 
 def test_a_response_that_was_read_before_a_change_and_stored_after_it_is_never_returned() -> None:
     memory = ResponseMemory(10_000)
-    before = memory.moment
+    before = memory.revision
     memory.note_changes([A])
-    memory.put("a", response(), name=A, moment=before)
-    memory.put("b", response(), name=B, moment=before)
-    memory.put("all", response(), name=None, moment=before)
+    memory.put("a", response(), name=A, revision=before)
+    memory.put("b", response(), name=B, revision=before)
+    memory.put("all", response(), name=None, revision=before)
     assert [memory.get(key) for key in ("a", "b", "all")] == [None, response(), None]
-    memory.put("a", response(), name=A, moment=memory.moment)
+    memory.put("a", response(), name=A, revision=memory.revision)
     assert memory.get("a") == response()
 
 
 def test_after_forgetting_everything_nothing_from_before_is_returned() -> None:
     memory = ResponseMemory(10_000)
-    before = memory.moment
-    memory.put("a", response(), name=A, moment=before)
+    before = memory.revision
+    memory.put("a", response(), name=A, revision=before)
     memory.forget_all()
-    memory.put("b", response(), name=B, moment=before)
+    memory.put("b", response(), name=B, revision=before)
     assert memory.get("a") is None
     assert memory.get("b") is None
 
@@ -47,15 +47,15 @@ def test_after_forgetting_everything_nothing_from_before_is_returned() -> None:
 def test_its_memory_is_bounded() -> None:
     memory = ResponseMemory(10_000)
     for number in range(100):
-        memory.put(number, response("x" * 500), name=A, moment=memory.moment)
+        memory.put(number, response("x" * 500), name=A, revision=memory.revision)
         assert 0 < memory.size <= 10_000
-    memory.put("large", response("x" * 20_000), name=A, moment=memory.moment)
+    memory.put("large", response("x" * 20_000), name=A, revision=memory.revision)
     assert memory.get("large") is None
 
 
 def test_many_changed_subjects_take_bounded_memory_and_lose_no_change() -> None:
     memory = ResponseMemory(10_000)
-    memory.put("a", response(), name=A, moment=memory.moment)
+    memory.put("a", response(), name=A, revision=memory.revision)
     memory.note_changes([A])
     for number in range(10_001):
         memory.note_changes([f"s{number}"])
@@ -80,10 +80,10 @@ def test_every_returned_response_is_newer_than_each_change_it_depends_on(
             values = {name: value + 1 for name, value in values.items()}
             memory.forget_all()
         elif step == "start":
-            started[subject] = memory.moment, values[subject]
+            started[subject] = memory.revision, values[subject]
         elif step == "put" and subject in started:
-            moment, value = started[subject]
-            memory.put(subject, response(str(value)), name=subject, moment=moment)
+            revision, value = started[subject]
+            memory.put(subject, response(str(value)), name=subject, revision=revision)
         for name, value in values.items():
             stored = memory.get(name)
             assert stored is None or stored.body == str(value).encode()
