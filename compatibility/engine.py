@@ -101,7 +101,7 @@ def check_compatibility(
             are too complex to be compared without it.
         budget: the step budget of the enclosing operation; exhausting it yields a finding.
     """
-    if level is Level.NONE:
+    if level is Level.NONE or not history:
         return Verdict(level)
     selected = history if level.transitive else history[-1:]
     steps = StepBudget(detailed_step_budget(len(selected)), budget)

@@ -121,16 +121,16 @@ class _Writer:
             case _:
                 return _write_object(self.list_members(node, namespace, depth))
 
-    def list_members(self, node: AvroType, namespace: str | None, depth: int) -> Iterator[tuple[str, str]]:
+    def list_members(self, node: AvroType, namespace: str | None, depth: int) -> Iterator[str]:
         match node:
             case Array():
-                yield "type", '"array"'
-                yield "items", self.node(node.items, namespace, depth + 1)
+                yield '"type":"array"'
+                yield '"items":' + self.node(node.items, namespace, depth + 1)
             case Map():
-                yield "type", '"map"'
-                yield "values", self.node(node.values, namespace, depth + 1)
+                yield '"type":"map"'
+                yield '"values":' + self.node(node.values, namespace, depth + 1)
             case Primitive():
-                yield "type", quote_json(node.type)
+                yield '"type":' + quote_json(node.type)
         yield from self.type_props(node)
 
     def write_named(self, name: str, node: TypeName | NamedType, namespace: str | None, depth: int) -> str:
@@ -140,64 +140,66 @@ class _Writer:
         definition = self.types[name] if isinstance(node, TypeName) else node
         return _write_object(self.definition(definition, namespace, depth))
 
-    def definition(self, node: NamedType, namespace: str | None, depth: int) -> Iterator[tuple[str, str]]:
+    def definition(self, node: NamedType, namespace: str | None, depth: int) -> Iterator[str]:
         space, _, name = node.name.rpartition(".")
-        yield "type", quote_json("error" if isinstance(node, Record) and node.is_error else node.kind.lower())
-        yield "name", quote_json(name)
+        kind = "error" if isinstance(node, Record) and node.is_error else node.kind.lower()
+        yield f'"type":"{kind}"'
+        yield '"name":' + quote_json(name)
         if space != (namespace or ""):
-            yield "namespace", quote_json(space)
+            yield '"namespace":' + quote_json(space)
         yield from self.doc(node.doc)
         match node:
             case Record():
                 fields = [_write_object(self.field(field, space, depth + 2)) for field in node.fields]
-                yield "fields", "[" + ",".join(fields) + "]"
+                yield '"fields":[' + ",".join(fields) + "]"
             case Enum():
-                yield "symbols", "[" + ",".join(map(quote_json, node.symbols)) + "]"
+                yield '"symbols":[' + ",".join(map(quote_json, node.symbols)) + "]"
                 if node.default is not None:
-                    yield "default", quote_json(node.default)
+                    yield '"default":' + quote_json(node.default)
             case Fixed():
-                yield "size", str(node.size)
+                yield f'"size":{node.size}'
         yield from self.type_props(node)
         yield from self.aliases(node.aliases, space)
 
-    def field(self, field: Field, namespace: str, depth: int) -> Iterator[tuple[str, str]]:
-        yield "name", quote_json(field.name)
-        yield "type", self.node(field.type, namespace, depth + 1)
-        yield from self.field_doc(field.doc)
+    def field(self, field: Field, namespace: str, depth: int) -> Iterator[str]:
+        yield '"name":' + quote_json(field.name)
+        yield '"type":' + self.node(field.type, namespace, depth + 1)
+        if field.doc is not None:
+            yield from self.field_doc(field.doc)
         if field.has_default:
-            yield "default", self.default(field)
+            yield '"default":' + self.default(field)
         if field.order != "ascending":
-            yield "order", quote_json(field.order)
-        yield from self.field_aliases(field.aliases)
-        yield from self.props(field.props)
+            yield '"order":' + quote_json(field.order)
+        if field.aliases:
+            yield from self.field_aliases(field.aliases)
+        if field.props:
+            yield from self.props(field.props)
 
-    def doc(self, doc: str | None) -> Iterator[tuple[str, str]]:
+    def doc(self, doc: str | None) -> Iterator[str]:
         if doc is not None:
             self.unsorted = self.unsorted or not doc
-            yield "doc", quote_json(doc)
+            yield '"doc":' + quote_json(doc)
 
-    def field_doc(self, doc: str | None) -> Iterator[tuple[str, str]]:
-        if doc is not None:
-            yield "doc", quote_json(doc)
+    def field_doc(self, doc: str) -> Iterator[str]:
+        yield '"doc":' + quote_json(doc)
 
-    def aliases(self, aliases: tuple[str, ...], space: str) -> Iterator[tuple[str, str]]:
+    def aliases(self, aliases: tuple[str, ...], space: str) -> Iterator[str]:
         if aliases:
             self.unsorted = self.unsorted or len(aliases) > 1
-            yield "aliases", "[" + ",".join(quote_json(shorten_name(alias, space)) for alias in aliases) + "]"
+            yield '"aliases":[' + ",".join(quote_json(shorten_name(alias, space)) for alias in aliases) + "]"
 
-    def field_aliases(self, aliases: tuple[str, ...]) -> Iterator[tuple[str, str]]:
-        if aliases:
-            self.unsorted = self.unsorted or len(aliases) > 1
-            yield "aliases", "[" + ",".join(map(quote_json, aliases)) + "]"
+    def field_aliases(self, aliases: tuple[str, ...]) -> Iterator[str]:
+        self.unsorted = self.unsorted or len(aliases) > 1
+        yield '"aliases":[' + ",".join(map(quote_json, aliases)) + "]"
 
-    def type_props(self, node: AvroType) -> Iterator[tuple[str, str]]:
+    def type_props(self, node: AvroType) -> Iterator[str]:
         return self.props(node.props)
 
-    def props(self, props: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    def props(self, props: Mapping[str, Any]) -> Iterator[str]:
         self.unsorted = (
             self.unsorted or len(props) > 1 or any(isinstance(value, dict | list) for value in props.values())
         )
-        return ((name, self.value(value)) for name, value in props.items())
+        return (_write_member(name, self.value(value)) for name, value in props.items())
 
     def default(self, field: Field) -> str:
         self.unsorted = self.unsorted or may_change_when_normalized(field)
@@ -210,26 +212,26 @@ class _Writer:
 class _NormalizedWriter(_Writer):
     """Writer of the normalized text, which sorts whatever is unordered."""
 
-    def doc(self, doc: str | None) -> Iterator[tuple[str, str]]:
+    def doc(self, doc: str | None) -> Iterator[str]:
         return super().doc(doc or None)
 
-    def aliases(self, aliases: tuple[str, ...], space: str) -> Iterator[tuple[str, str]]:
+    def aliases(self, aliases: tuple[str, ...], space: str) -> Iterator[str]:
         return super().aliases(tuple(sorted(aliases, key=utf16_sort_key)), space)
 
-    def field_aliases(self, aliases: tuple[str, ...]) -> Iterator[tuple[str, str]]:
+    def field_aliases(self, aliases: tuple[str, ...]) -> Iterator[str]:
         return super().field_aliases(tuple(sorted(aliases, key=utf16_sort_key)))
 
     def default(self, field: Field) -> str:
         return write_json(normalize_default(field.default, field.type, self.types), format_java_number, sort_keys=True)
 
-    def type_props(self, node: AvroType) -> Iterator[tuple[str, str]]:
+    def type_props(self, node: AvroType) -> Iterator[str]:
         first = [word for word in list_logical_properties(node) if node.props.get(word, Number("0")) != Number("0")]
-        yield from ((word, self.value(node.props[word])) for word in first)
+        yield from (_write_member(word, self.value(node.props[word])) for word in first)
         yield from self.props({name: value for name, value in node.props.items() if name not in first})
 
-    def props(self, props: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    def props(self, props: Mapping[str, Any]) -> Iterator[str]:
         return (
-            (name, write_json(props[name], format_java_number, sort_keys=True))
+            _write_member(name, write_json(props[name], format_java_number, sort_keys=True))
             for name in sorted(props, key=utf16_sort_key)
         )
 
@@ -264,20 +266,20 @@ class _DefinitionWriter(_Writer):
     def write_named(self, name: str, node: TypeName | NamedType, namespace: str | None, depth: int) -> str:
         return super().write_named(name, node, namespace, depth) if depth == 0 else quote_json(name)
 
-    def doc(self, _: str | None) -> Iterator[tuple[str, str]]:
+    def doc(self, _: str | None) -> Iterator[str]:
         return iter(())
 
-    def field_doc(self, _: str | None) -> Iterator[tuple[str, str]]:
+    def field_doc(self, _: str) -> Iterator[str]:
         return iter(())
 
-    def aliases(self, _: tuple[str, ...], __: str) -> Iterator[tuple[str, str]]:
+    def aliases(self, _: tuple[str, ...], __: str) -> Iterator[str]:
         return iter(())
 
-    def field_aliases(self, _: tuple[str, ...]) -> Iterator[tuple[str, str]]:
+    def field_aliases(self, _: tuple[str, ...]) -> Iterator[str]:
         return iter(())
 
-    def props(self, props: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-        return ((name, self.value(props[name])) for name in sorted(props))
+    def props(self, props: Mapping[str, Any]) -> Iterator[str]:
+        return (_write_member(name, self.value(props[name])) for name in sorted(props))
 
     def value(self, value: Any) -> str:
         return write_json(value, format_java_number, sort_keys=True)
@@ -289,5 +291,9 @@ def shorten_name(name: str, namespace: str | None) -> str:
     return last if space and space == namespace and last not in PRIMITIVES | _COMPLEX else name
 
 
-def _write_object(members: Iterator[tuple[str, str]]) -> str:
-    return "{" + ",".join([f"{quote_json(name)}:{value}" for name, value in members]) + "}"
+def _write_object(members: Iterator[str]) -> str:
+    return "{" + ",".join(members) + "}"
+
+
+def _write_member(name: str, value: str) -> str:
+    return f"{quote_json(name)}:{value}"
