@@ -7,6 +7,7 @@ import fcntl
 import logging
 import termios
 from array import array
+from collections import deque
 from contextlib import suppress
 from http import HTTPStatus
 from typing import Any, Final
@@ -70,6 +71,7 @@ class BoundedProtocol(HttpToolsProtocol):
         self._limits = limits
         self._counted_address: str | None = None
         self.parser = RequestParser(self)
+        self._pending: deque[RequestResponseCycle] = deque()  #: requests without a complete response, oldest first
         self.seconds = seconds  #: for a head, from the start of the connection or the end of the previous response
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
@@ -127,6 +129,7 @@ class BoundedProtocol(HttpToolsProtocol):
         if not self.url.startswith(b"/"):
             self._use_host_of_target()
         super().on_headers_complete()
+        self._pending.append(self.cycle)
         if self.parser.get_method() == CONNECT:
             self.cycle.keep_alive = False
         self.headers = _Trailers()
@@ -158,6 +161,7 @@ class BoundedProtocol(HttpToolsProtocol):
 
     def on_response_complete(self) -> None:
         """Start the timer of a body still arriving after its response; then continue with the next request."""
+        self._pending.popleft()
         cycle: RequestResponseCycle | None = self.cycle
         if cycle is not None and cycle.more_body and self._body_timer is None:
             self._body_timer = self.loop.call_later(self.seconds, self.transport.close)
@@ -201,7 +205,14 @@ class BoundedProtocol(HttpToolsProtocol):
             self._send_timer = None
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Cancel the timers, and forget the connection."""
+        """Cancel the timers, end the requests without a response, and forget the connection.
+
+        The server itself ends only the request received last; the others would write to a closed transport.
+        """
+        self.pipeline.clear()
+        for cycle in self._pending:
+            cycle.disconnected = True
+            cycle.message_event.set()
         if self._limits is not None and self._counted_address is not None:
             self._limits.leave(self._counted_address)
             self._counted_address = None

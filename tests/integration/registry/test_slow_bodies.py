@@ -7,6 +7,7 @@ import http.client
 import json
 import re
 import socket
+import struct
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,7 +18,7 @@ import pytest
 from contractlog.registry.http.bounded_protocol import MAX_PIPELINED
 
 from support.deadlines import eventually
-from support.registry import run_server
+from support.registry import create_sqlite, run_server, serve_in_thread
 
 pytestmark = pytest.mark.integration
 
@@ -347,6 +348,18 @@ def test_pipelined_requests_are_answered_in_order(url: str) -> None:
         received = b""
         while received.count(b"HTTP/1.1 200") < MAX_PIPELINED:
             received += connection.recv(65536)
+
+
+def test_requests_of_a_connection_that_was_reset_end_without_an_error_in_the_log(tmp_path: Path) -> None:
+    reset_at_close = struct.pack("ii", 1, 0)
+    with serve_in_thread(create_sqlite(tmp_path / "registry.db")) as own_url:  # checks the log at its end
+        for _ in range(20):
+            with opened(own_url) as connection:
+                connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, reset_at_close)
+                connection.sendall((head(len(BODY)) + BODY) * 5)
+        with opened(own_url) as connection:
+            connection.sendall(b"GET /subjects HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
+            assert connection.recv(65536).startswith(b"HTTP/1.1 200")
 
 
 def test_pipelined_requests_that_wait_are_bounded(url: str) -> None:
