@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Awaitable, Callable, Iterable, Iterator
 from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Final
@@ -14,12 +14,14 @@ __all__ = [
     "ANONYMOUS",
     "Principal",
     "current_actor",
+    "current_admission",
     "current_permissions",
     "filter_readable",
     "may_read",
     "may_read_association",
     "may_read_everything",
     "may_read_in_context",
+    "readmit_caller",
     "require_alias_permission",
 ]
 
@@ -39,6 +41,23 @@ current_actor: Final[ContextVar[str]] = ContextVar("contractlog_actor", default=
 
 #: Permissions of the caller, for subjects that only the request body names. Without authentication: everything.
 current_permissions: Final[ContextVar[Permissions]] = ContextVar("contractlog_rights", default=ALL_PERMISSIONS)
+
+
+#: Identifies the caller of the current request, and checks the permission of the request; None without authentication.
+current_admission: Final[ContextVar[Callable[[], Awaitable[Principal]] | None]] = ContextVar(
+    "contractlog_admission", default=None
+)
+
+
+async def readmit_caller() -> None:
+    """Check the caller's permissions again after a wait, as they may have changed meanwhile.
+
+    Raises:
+        Unauthorized, Denied: the caller may no longer make the request.
+    """
+    admit = current_admission.get()
+    if admit is not None:
+        current_permissions.set((await admit()).permissions)
 
 
 def filter_readable(subjects: Iterable[Subject]) -> Iterator[Subject]:

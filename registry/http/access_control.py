@@ -5,6 +5,7 @@ It is plain ASGI, so that cached responses behind it are as fast as without it.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Final
 
 from starlette.middleware import Middleware
@@ -12,7 +13,13 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from contractlog.compatibility.errors import Denied, RegistryError, TooManyFailures, Unauthorized
 from contractlog.registry.access.certificate_names import CERTIFICATE, ClientCertificate
-from contractlog.registry.access.current_caller import ANONYMOUS, Principal, current_actor, current_permissions
+from contractlog.registry.access.current_caller import (
+    ANONYMOUS,
+    Principal,
+    current_actor,
+    current_admission,
+    current_permissions,
+)
 from contractlog.registry.access.permissions import NO_PERMISSIONS, Permissions
 from contractlog.registry.access.users_file import UsersFile
 from contractlog.registry.http.authenticator import Authenticator
@@ -61,13 +68,7 @@ class AccessControl:
             await self._app(scope, receive, send)
             return
         try:
-            header = _authorization_header(scope)
-            if header is None:
-                caller = self._without_password(scope)
-            else:
-                caller = await self._with_password(header, _client_address(scope))
-            scope["actor"] = caller.name
-            self._require_permission(caller, scope)
+            caller = await self._admit(scope)
         except RegistryError as error:
             response = error_response(error)
             if isinstance(error, TooManyFailures):
@@ -77,11 +78,28 @@ class AccessControl:
             await response(scope, receive, send)
             return
         actor_token, permissions_token = current_actor.set(caller.name), current_permissions.set(caller.permissions)
+        admission_token = current_admission.set(partial(self._admit, scope))
         try:
             await self._app(scope, receive, send)
         finally:
+            current_admission.reset(admission_token)
             current_actor.reset(actor_token)
             current_permissions.reset(permissions_token)
+
+    async def _admit(self, scope: Scope) -> Principal:
+        """Identify the caller of a request that is permitted.
+
+        Raises:
+            Unauthorized, Denied, TooManyFailures, Overloaded: the caller is not known, or the request not permitted.
+        """
+        header = _authorization_header(scope)
+        if header is None:
+            caller = self._without_password(scope)
+        else:
+            caller = await self._with_password(header, _client_address(scope))
+        scope["actor"] = caller.name
+        self._require_permission(caller, scope)
+        return caller
 
     def identify_reader(self, scope: Scope) -> Principal | None:
         """Return a caller with read permission; None without it, or if a password check is due."""

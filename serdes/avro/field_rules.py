@@ -24,7 +24,7 @@ from contractlog.serdes.errors import RuleConditionError
 from contractlog.serdes.rules.context import FieldType, RuleContext
 from contractlog.serdes.rules.executors import FieldTransform
 from contractlog.serdes.rules.field_rules import FieldRules
-from contractlog.serdes.rules.tags import find_path_tags
+from contractlog.serdes.rules.tags import TagPaths
 
 __all__ = ["UnionBranches", "avro_field_rules"]
 
@@ -48,8 +48,7 @@ def avro_field_rules(parsed: ParsedSchema, metadata: Metadata | None) -> FieldRu
         for field in record.fields
         if (tags := read_tags(field.props))
     }
-    paths = {} if metadata is None else metadata.tags
-    walks = _Walks(schema, inline, paths)
+    walks = _Walks(schema, inline, TagPaths({} if metadata is None else metadata.tags))
     return FieldRules(walks.transform, inline)
 
 
@@ -95,9 +94,7 @@ class _FieldWalk:
 class _Walks:
     """The walks of a schema, by the tags of rules; an empty set stands for rules that apply to all fields."""
 
-    def __init__(
-        self, schema: AvroSchema, inline: Mapping[str, set[str]], paths: Mapping[str, tuple[str, ...]]
-    ) -> None:
+    def __init__(self, schema: AvroSchema, inline: Mapping[str, set[str]], paths: TagPaths) -> None:
         self._schema = schema
         self._inline = inline
         self._paths = paths
@@ -125,7 +122,7 @@ class _Preparation:
         schema: AvroSchema,
         tags: _Tags,
         inline: Mapping[str, set[str]],
-        paths: Mapping[str, tuple[str, ...]],
+        paths: TagPaths,
     ) -> None:
         self._schema = schema
         self._tags = tags
@@ -138,24 +135,36 @@ class _Preparation:
     def _applies(self, full_name: str) -> bool:
         """Return true if the rule applies to a field."""
         return not self._tags or not self._tags.isdisjoint(
-            self._inline.get(full_name, set()) | find_path_tags(self._paths, full_name)
+            self._inline.get(full_name, set()) | self._paths.find(full_name)
         )
 
     def _find_relevant_records(self) -> set[str]:
         """Return the records that have a field to which the rule applies, directly or further inside."""
+        enclosing: dict[str, set[str]] = {}  # of each record, those with a field of its type
+        pending: list[str] = []
+        for record in _list_records(self._schema):
+            for field in record.fields:
+                for node in self._list_parts(field.type):
+                    if isinstance(node, Record):
+                        enclosing.setdefault(node.name, set()).add(record.name)
+                    elif self._applies(f"{record.name}.{field.name}"):
+                        pending.append(record.name)
         relevant: set[str] = set()
-        records = list(_list_records(self._schema))
-        grows = True
-        while grows:
-            grown = {
-                record.name
-                for record in records
-                for field in record.fields
-                if self._is_relevant(field.type, relevant, applies=self._applies(f"{record.name}.{field.name}"))
-            }
-            grows = grown != relevant
-            relevant = grown
+        while pending:
+            name = pending.pop()
+            if name not in relevant:
+                relevant.add(name)
+                pending.extend(enclosing.get(name, ()))
         return relevant
+
+    def _list_parts(self, node: AvroType) -> Iterator[AvroType]:
+        """Yield the records and the scalar types of a field's type."""
+        node = self._schema.resolve(node)
+        inner = _list_inner(node)
+        if not inner:
+            yield node
+        for part in inner:
+            yield from self._list_parts(part)
 
     def _is_relevant(self, node: AvroType, relevant: set[str], *, applies: bool) -> bool:
         node = self._schema.resolve(node)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Final
 
-from contractlog.serdes.rules.tags import find_path_tags
+from contractlog.serdes.rules.tags import TagPaths
 
 if TYPE_CHECKING:
     from contractlog.clients.confluent.data_classes import Rule, RuleMode, Schema
@@ -88,12 +88,11 @@ class RuleContext:
         original_key: the record's key before serialization, or its bytes before deserialization, if known.
         original_value: the same for the value.
         parsed_target: ``target`` parsed, if contractlog has parsed it; confluent-kafka's contexts lack it.
-        path_tags: cache of the tags that the metadata of ``target`` gives to a full name.
+        tag_paths: tags in the metadata of ``target``; by default, made from it.
     """
 
     __slots__ = (
         "_field_contexts",
-        "_path_tags",
         "enabled_env",
         "field_transformer",
         "index",
@@ -107,6 +106,7 @@ class RuleContext:
         "ser_ctx",
         "source",
         "subject",
+        "tag_paths",
         "target",
     )
 
@@ -127,7 +127,7 @@ class RuleContext:
         original_value: Any = None,
         *,
         parsed_target: ParsedSchema | None = None,
-        path_tags: dict[str, frozenset[str]] | None = None,
+        tag_paths: TagPaths | None = None,
     ) -> None:
         self.enabled_env = enabled_env
         self.ser_ctx = ser_ctx
@@ -143,7 +143,7 @@ class RuleContext:
         self.original_key = original_key
         self.original_value = original_value
         self.parsed_target = parsed_target
-        self._path_tags: dict[str, frozenset[str]] = {} if path_tags is None else path_tags
+        self.tag_paths = tag_paths
         self._field_contexts: list[FieldContext] = []
 
     def get_parameter(self, name: str) -> str | None:
@@ -179,13 +179,16 @@ class RuleContext:
         return field
 
     def get_tags(self, full_name: str) -> frozenset[str]:
-        """Return the tags that the target's metadata gives to a full name, by paths with wildcards."""
-        tags = self._path_tags.get(full_name)
-        if tags is None:
+        """Return the tags that the target's metadata gives to a full name, by paths with wildcards.
+
+        Raises:
+            RuleError: the paths are too many or too complex.
+        """
+        if self.tag_paths is None:
             metadata = None if self.target is None else self.target.metadata
             paths = {} if metadata is None or metadata.tags is None else metadata.tags.tags
-            tags = self._path_tags[full_name] = find_path_tags(paths or {}, full_name)
-        return tags
+            self.tag_paths = TagPaths(paths or {})
+        return self.tag_paths.find(full_name)
 
     def exit_field(self) -> None:
         """Leave the current field."""

@@ -17,6 +17,7 @@ from contractlog.serdes.rules.context import RuleContext
 from contractlog.serdes.rules.due_rules import RuleDirection, RulePhaseName, is_due, list_phase_rules, name_actions
 from contractlog.serdes.rules.field_rules import FieldRules
 from contractlog.serdes.rules.original_record import ORIGINAL_KEYS, OriginalRecord
+from contractlog.serdes.rules.tags import TagPaths
 from contractlog.serdes.rules.work import Work, call
 
 __all__ = ["RULE_NAME_HEADER", "RuleSequence", "to_confluent_schema"]
@@ -83,7 +84,8 @@ class RuleSequence:
             raise RuleNotRun(reason=f"a rule of the schema has an unknown mode or kind: {error}") from None
         self._parsed = parsed
         self._fields = fields
-        self._path_tags: dict[str, frozenset[str]] = {}
+        metadata = (owner if target is None else target).metadata
+        self._tag_paths = TagPaths({} if metadata is None else metadata.tags)
         self._enabled_env = None if rule_set is None else rule_set.enable_at
         self._due = [
             self._prepare(stored_rule, rule, index, direction)
@@ -118,7 +120,7 @@ class RuleSequence:
                 original.key,
                 original.value,
                 parsed_target=self._parsed,
-                path_tags=self._path_tags,
+                tag_paths=self._tag_paths,
             )
             message = yield from self._run_rule(due, ctx, message)
         return message

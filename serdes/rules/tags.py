@@ -3,44 +3,116 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from functools import lru_cache
 from typing import Final
 
-__all__ = ["find_path_tags", "matches_path"]
+from contractlog.serdes.errors import RuleError
+
+__all__ = ["TagPaths", "matches_path"]
 
 _SEPARATOR: Final = "."
+_WILDCARDS: Final = frozenset({"?", "*", "**"})
 _MAX_PATH: Final = 1_000  #: characters of a pattern, and of a name; longer ones only match literally
+_MAX_STEPS: Final = 1_000_000  #: of all lookups in the paths of a schema; about half a second
 
 
-def find_path_tags(paths: Mapping[str, Iterable[str]], full_name: str) -> frozenset[str]:
-    """Return the tags of all paths that match a full name."""
-    return frozenset(tag for path, tags in paths.items() if matches_path(full_name, path) for tag in tags or ())
+class TagPaths:
+    """Tags by paths with wildcards, for the names of one schema.
+
+    Args:
+        paths: the tags of each path.
+        steps: bound on the comparisons of names with paths.
+    """
+
+    def __init__(self, paths: Mapping[str, Iterable[str]], *, steps: int = _MAX_STEPS) -> None:
+        self._patterns = [(_Pattern(path), frozenset(tags or ())) for path, tags in paths.items()]
+        self._steps = steps
+        self._tags: dict[str, frozenset[str]] = {}  #: of each name that was looked up
+
+    def find(self, full_name: str) -> frozenset[str]:
+        """Return the tags of all paths that match a full name.
+
+        Raises:
+            RuleError: the paths are too many or too complex for the names of the schema.
+        """
+        tags = self._tags.get(full_name)
+        if tags is None:
+            tags = self._tags[full_name] = frozenset(self._list_tags(full_name))
+        return tags
+
+    def _list_tags(self, full_name: str) -> Iterable[str]:
+        for pattern, tags in self._patterns:
+            self._steps -= pattern.count_steps(full_name)
+            if self._steps < 0:
+                raise RuleError(
+                    "the paths of the schema's metadata tags are too many or too complex for its fields; use fewer or "
+                    "simpler paths, or tags in the text of the schema"
+                )
+            if pattern.matches(full_name):
+                yield from tags
 
 
 def matches_path(name: str, path: str) -> bool:
     """Return true if a dotted name matches a path.
 
     In a path, ``?`` stands for a character, ``*`` for any characters within a segment, ``**`` for any characters, and a
-    backslash takes the next character literally. Takes at most as many steps as the lengths multiplied.
+    backslash takes the next character literally. Takes at most as many steps as the path has parts.
     """
-    if len(name) > _MAX_PATH or len(path) > _MAX_PATH:
-        return name == path
-    reached = {0}  # positions in the name up to which the path matches so far
-    for part in _split_path(path):
-        if part == "**":
-            reached = set(range(min(reached), len(name) + 1))
-        elif part == "*":
-            reached = _extend_in_segments(name, reached)
-        elif part == "?":
-            reached = {at + 1 for at in reached if at < len(name) and name[at] != _SEPARATOR}
-        else:
-            reached = {at + 1 for at in reached if at < len(name) and name[at] == part[-1]}
-        if not reached:
-            return False
-    return len(name) in reached
+    return _Pattern(path).matches(name)
 
 
-@lru_cache(maxsize=1_000)
+class _Pattern:
+    """A path that is split into wildcards and characters."""
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+        self._parts = _split_path(path) if len(path) <= _MAX_PATH else ()
+        wildcards = [at for at, part in enumerate(self._parts) if part in _WILDCARDS]
+        literals = [part[-1] for part in self._parts]
+        self._is_literal = not wildcards
+        self._prefix = "".join(literals[: wildcards[0]] if wildcards else literals)
+        self._suffix = "".join(literals[wildcards[-1] + 1 :]) if wildcards else ""
+
+    def count_steps(self, name: str) -> int:
+        """Return the number of steps of comparing a name."""
+        return len(self._parts) if self._needs_steps(name) else 1
+
+    def matches(self, name: str) -> bool:
+        """Return true if a name matches the path."""
+        if len(self._path) > _MAX_PATH or len(name) > _MAX_PATH:
+            return name == self._path
+        return self._matches_parts(name) if self._needs_steps(name) else self._is_literal and name == self._prefix
+
+    def _needs_steps(self, name: str) -> bool:
+        return (
+            not self._is_literal
+            and len(name) <= _MAX_PATH
+            and name.startswith(self._prefix)
+            and name.endswith(self._suffix)
+        )
+
+    def _matches_parts(self, name: str) -> bool:
+        """Compare part by part; bit ``n`` of ``reached`` says that the path so far matches ``n`` characters."""
+        positions: dict[str, int] = {}
+        for at, character in enumerate(name):
+            positions[character] = positions.get(character, 0) | 1 << at
+        every = (1 << len(name)) - 1
+        within = every & ~positions.get(_SEPARATOR, 0)
+        reached = 1
+        for part in self._parts:
+            if part == "**":
+                lowest = reached & -reached
+                reached = (every << 1 | 1) & ~(lowest - 1)
+            elif part == "*":  # the carry of the addition runs through the rest of each segment
+                reached |= ((reached & within) + within) ^ within
+            elif part == "?":
+                reached = (reached & within) << 1
+            else:
+                reached = (reached & positions.get(part[-1], 0)) << 1
+            if not reached:
+                return False
+        return bool(reached >> len(name))
+
+
 def _split_path(path: str) -> tuple[str, ...]:
     """Split a path into wildcards and characters; a literal wildcard keeps its backslash."""
     path = path.replace("**.*", "**")
@@ -51,15 +123,3 @@ def _split_path(path: str) -> tuple[str, ...]:
         parts.append(path[at : at + size])
         at += size
     return tuple(parts)
-
-
-def _extend_in_segments(name: str, reached: set[int]) -> set[int]:
-    """Return the positions that follow those reached without a separator between."""
-    extended: set[int] = set()
-    within = False
-    for at in range(len(name) + 1):
-        within = within or at in reached
-        if within:
-            extended.add(at)
-        within = within and at < len(name) and name[at] != _SEPARATOR
-    return extended

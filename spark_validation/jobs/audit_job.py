@@ -141,7 +141,7 @@ def audit_to_folder(
                 strategies={key: strategy.body() for key, strategy in expectations.strategies.items()},
                 threshold=request.threshold,
                 drifts=result.find_drifts(),
-                rules=describe_rules(expectations.schemas),
+                rules=describe_rules(expectations.schemas, {cell.schema_id for cell in state.cells}),
             ),
             "lineage": [
                 *(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -26,9 +26,13 @@ from contractlog.spark_validation.rules.vectors import Mask
 __all__ = ["RuleCheckedValidators", "describe_rules"]
 
 
-def describe_rules(schemas: Mapping[int, ExpectedSchema]) -> dict[int, tuple[RuleDescription, ...]]:
-    """Return the rules of each schema that has any, by schema id."""
-    described = {schema_id: select_rules(expected).described for schema_id, expected in schemas.items()}
+def describe_rules(
+    schemas: Mapping[int, ExpectedSchema], schema_ids: Iterable[int]
+) -> dict[int, tuple[RuleDescription, ...]]:
+    """Return the rules of those of these schemas that have any, by schema id."""
+    described = {
+        schema_id: select_rules(schemas[schema_id]).described for schema_id in schema_ids if schema_id in schemas
+    }
     return {schema_id: rules for schema_id, rules in described.items() if rules}
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from itertools import islice
@@ -16,7 +16,7 @@ import pyarrow as pa
 from contractlog.compatibility.avro import types as avro
 from contractlog.compatibility.avro.logical_types import describe_logical_type, parse_decimal
 from contractlog.compatibility.data_contract import Rule
-from contractlog.compatibility.schema import ParsedSchema, RegisteredSchema
+from contractlog.compatibility.schema import ParsedSchema
 from contractlog.compatibility.tags import read_tags
 from contractlog.contracts.rules.value_types import (
     BOOL,
@@ -29,7 +29,8 @@ from contractlog.contracts.rules.value_types import (
     ValueKind,
     ValueType,
 )
-from contractlog.serdes.rules.tags import find_path_tags
+from contractlog.serdes.errors import RuleError
+from contractlog.serdes.rules.tags import TagPaths
 
 __all__ = ["FieldTarget", "TargetsUnclear", "find_targets"]
 
@@ -120,15 +121,17 @@ class _Value:
     unclear: str = ""
 
 
-def find_targets(rule: Rule, schema: RegisteredSchema, parsed: ParsedSchema) -> list[FieldTarget]:
-    """Return the fields that a rule is evaluated on.
+def find_targets(rule: Rule, parsed: ParsedSchema, tag_paths: TagPaths) -> list[FieldTarget]:
+    """Return the fields that a rule is evaluated on; ``tag_paths`` has the tags of the schema's metadata.
 
     Raises:
         TargetsUnclear: a field cannot be told apart from another one, or has no column.
     """
     root: Any = parsed.root
-    path_tags = {} if schema.metadata is None else schema.metadata.tags
-    values = list(islice(_walk(root, root.root, "", None, frozenset(), path_tags=path_tags), MAX_TARGETS + 1))
+    try:
+        values = list(islice(_walk(root, root.root, "", None, frozenset(), tag_paths=tag_paths), MAX_TARGETS + 1))
+    except RuleError as error:
+        raise TargetsUnclear(str(error)) from None
     if len(values) > MAX_TARGETS:
         raise TargetsUnclear(f"the schema has more than {MAX_TARGETS:,} fields")
     paths = Counter(value.path for value in values)
@@ -152,7 +155,7 @@ def _walk(
     field: _Field | None,
     opened: frozenset[str],
     *,
-    path_tags: Mapping[str, Sequence[str]],
+    tag_paths: TagPaths,
 ) -> Iterator[_Value]:
     """Yield the scalar values below a type."""
     node = schema.resolve(use)
@@ -162,17 +165,17 @@ def _walk(
                 raise TargetsUnclear(f"the record `{node.name}` contains itself")
             for member in node.fields:
                 full_name = f"{node.name}.{member.name}"
-                tags = frozenset(read_tags(member.props)) | find_path_tags(path_tags, full_name)
+                tags = frozenset(read_tags(member.props)) | tag_paths.find(full_name)
                 inner = f"{path}.{member.name}" if path else member.name
                 around = _Field(member.name, full_name, tags)
-                yield from _walk(schema, member.type, inner, around, opened | {node.name}, path_tags=path_tags)
+                yield from _walk(schema, member.type, inner, around, opened | {node.name}, tag_paths=tag_paths)
         case avro.Array():
-            yield from _walk(schema, node.items, f"{path}[]", field, opened, path_tags=path_tags)
+            yield from _walk(schema, node.items, f"{path}[]", field, opened, tag_paths=tag_paths)
         case avro.Map():
-            yield from _walk(schema, node.values, f"{path}{{}}", field, opened, path_tags=path_tags)
+            yield from _walk(schema, node.values, f"{path}{{}}", field, opened, tag_paths=tag_paths)
         case avro.Union():
             for branch in node.branches:
-                yield from _walk(schema, branch, path, field, opened, path_tags=path_tags)
+                yield from _walk(schema, branch, path, field, opened, tag_paths=tag_paths)
         case avro.Primitive(type="null"):
             return
         case avro.Primitive() if field is not None:

@@ -16,6 +16,7 @@ from contractlog.contracts.rules.rule_errors import RuleExpressionError
 from contractlog.contracts.rules.rule_expressions import RULE_TYPES, CompiledRule, compile_rule
 from contractlog.contracts.rules.schema_types import record_type
 from contractlog.serdes.json_schema.schema_preparation import shorten_message
+from contractlog.serdes.rules.tags import TagPaths
 from contractlog.spark_validation.expectations import ExpectedSchema
 from contractlog.spark_validation.rules.changed_fields import find_changed_fields, find_read_fields
 from contractlog.spark_validation.rules.condition import FieldCondition, RecordCondition, infer_rule_types
@@ -52,6 +53,8 @@ def select_rules(expected: ExpectedSchema) -> SchemaRules:
     if not due:
         return SchemaRules()
     parsed = None if expected.fault else _parse(expected)
+    metadata = expected.schema.metadata
+    tag_paths = TagPaths({} if metadata is None else metadata.tags)
     described: list[RuleDescription] = []
     conditions: list[tuple[RuleDescription, Condition]] = []
     for number, (pointer, rule) in enumerate(due):
@@ -61,7 +64,9 @@ def select_rules(expected: ExpectedSchema) -> SchemaRules:
                 raise _NotEvaluated("validators cannot use the schema")  # noqa: TRY301 -- as all reasons
             if len(conditions) >= MAX_RULES:
                 raise _NotEvaluated(f"a schema has at most {MAX_RULES} rules that are evaluated")  # noqa: TRY301
-            compiled, condition = _make_condition(rule, expected, parsed, [later for _, later in due[number + 1 :]])
+            compiled, condition = _make_condition(
+                rule, expected, parsed, [later for _, later in due[number + 1 :]], tag_paths
+            )
         except _NotEvaluated as reason:
             described.append(RuleDescription(pointer, name, kind, "", escape_line(shorten_message(str(reason)))))
             continue
@@ -87,7 +92,7 @@ def _list_due_rules(rule_set: RuleSet) -> Iterator[tuple[str, Rule]]:
 
 
 def _make_condition(
-    rule: Rule, expected: ExpectedSchema, parsed: ParsedSchema, later: list[Rule]
+    rule: Rule, expected: ExpectedSchema, parsed: ParsedSchema, later: list[Rule], tag_paths: TagPaths
 ) -> tuple[CompiledRule, Condition]:
     """Return the condition of a rule.
 
@@ -102,8 +107,10 @@ def _make_condition(
         raise _NotEvaluated(f"its expression {problem}: {error}") from None
     if "now" in compiled.variables:
         raise _NotEvaluated("it depends on `now`, the time at which the record was written")
-    make = _make_record_condition if rule.type == "CEL" else _make_field_condition
-    condition, read = make(rule, compiled, expected.schema, parsed)
+    if rule.type == "CEL":
+        condition, read = _make_record_condition(compiled, expected.schema, parsed)
+    else:
+        condition, read = _make_field_condition(rule, compiled, expected.schema, parsed, tag_paths)
     for transform in later:
         if transform.kind == "CONDITION":
             continue
@@ -125,22 +132,21 @@ def _require_condition(rule: Rule) -> None:
 
 
 def _make_record_condition(
-    rule: Rule, compiled: CompiledRule, schema: RegisteredSchema, parsed: ParsedSchema
+    compiled: CompiledRule, schema: RegisteredSchema, parsed: ParsedSchema
 ) -> tuple[Condition, frozenset[str] | None]:
-    del rule
     condition = RecordCondition(compiled, parsed, optional=schema.type is SchemaType.JSON)
     return condition, find_read_fields(infer_rule_types(compiled, {"message": record_type(parsed)}))
 
 
 def _make_field_condition(
-    rule: Rule, compiled: CompiledRule, schema: RegisteredSchema, parsed: ParsedSchema
+    rule: Rule, compiled: CompiledRule, schema: RegisteredSchema, parsed: ParsedSchema, tag_paths: TagPaths
 ) -> tuple[Condition, frozenset[str] | None]:
     if schema.type is not SchemaType.AVRO:
         raise _NotEvaluated("audits evaluate rules of type CEL_FIELD on Avro records only")
     if "message" in compiled.variables:
         raise _NotEvaluated("audits evaluate no rules of type CEL_FIELD that use `message`")
     try:
-        targets = find_targets(rule, schema, parsed)
+        targets = find_targets(rule, parsed, tag_paths)
     except TargetsUnclear as reason:
         raise _NotEvaluated(str(reason)) from None
     return FieldCondition(compiled, targets), frozenset(target.name for target in targets)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import errno
 import os
 import re
+import stat
 import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -100,16 +101,21 @@ class ArchiveFolder:
         return sorted(name.removeprefix("topic=") for name in names if name.startswith("topic="))
 
     def list_files(self, topic: str, *, empty: bool = False) -> list[str]:
-        """Return the visible Parquet files of a topic that have content, or those of zero bytes."""
+        """Return the visible Parquet files of a topic that have content, or those of zero bytes.
+
+        Raises:
+            UsageError: one is not a regular file, or the folder of a topic has a link to a folder; its records would be
+                left out.
+        """
         folder = f"{self.root}/topic={topic}"
         if self.filesystem is None:
-            sizes = list(_list_local_files(Path(folder)))
+            sizes = list(_list_local_files(folder))
         else:
             entries = self._select(self.filesystem, folder, recursive=True)
             objects = (each for each in entries if each.type is fs.FileType.File and each.path.endswith(_SUFFIX))
             sizes = [(each.path, each.size or 0) for each in objects]
-        visible = ((path, size) for path, size in sizes if not PurePosixPath(path).name.startswith((".", "_")))
-        return sorted(path for path, size in visible if (not size) == empty)
+            sizes = [(path, size) for path, size in sizes if _is_visible(PurePosixPath(path).name)]
+        return sorted(path for path, size in sizes if (not size) == empty)
 
     def describe(self, file: str) -> str:
         """Return the name of a file for messages."""
@@ -180,7 +186,25 @@ class ArchiveFolder:
             raise UsageError(f"{self.location} cannot be listed: {error}") from error
 
 
-def _list_local_files(folder: Path) -> Iterator[tuple[str, int]]:
-    for file in folder.rglob(f"*{_SUFFIX}"):
-        if file.is_file():
-            yield str(file), file.stat().st_size
+def _is_visible(name: str) -> bool:
+    return not name.startswith((".", "_"))
+
+
+def _list_local_files(folder: str) -> Iterator[tuple[str, int]]:
+    for parent, subfolders, files in os.walk(folder):
+        for subfolder in filter(_is_visible, subfolders):
+            path = Path(parent, subfolder)
+            if path.is_symlink():
+                raise UsageError(
+                    f"{escape_line(str(path))} is a link to a folder: move or mount the folder there instead"
+                )
+        for name in files:
+            if name.endswith(_SUFFIX) and _is_visible(name):
+                path = Path(parent, name)
+                try:
+                    status = path.stat()
+                except OSError as error:
+                    raise UsageError(f"{escape_line(str(path))} cannot be read: {error.strerror}") from error
+                if not stat.S_ISREG(status.st_mode):
+                    raise UsageError(f"{escape_line(str(path))} is not a regular file: remove it from the archive")
+                yield str(path), status.st_size

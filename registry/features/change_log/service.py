@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from contractlog.compatibility.errors import ChangesAhead
+from contractlog.registry.access.current_caller import readmit_caller
 from contractlog.registry.execution.thread_pools import ThreadPools
 from contractlog.registry.features.change_log.follower import ChangeLogFollower
 from contractlog.registry.features.read_service import ReadService
@@ -47,6 +48,7 @@ class ChangeLogService(ReadService):
 
         Raises:
             ChangesAhead: the change log does not reach that number.
+            Unauthorized, Denied: the caller lost the permission during the wait.
         """
         if since is None or wait <= 0:
             return await self._query(_read_page, since, limit)
@@ -58,6 +60,7 @@ class ChangeLogService(ReadService):
         elif changes:
             return self._page(changes)
         await self._follower.wait(since, min(wait, MAX_WAIT_SECONDS))
+        await readmit_caller()
         changes = self._follower.recent(since, limit)
         return self._page(changes) if changes else await self._query(_read_page, since, limit)
 

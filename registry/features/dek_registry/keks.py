@@ -140,6 +140,7 @@ class KekService(ReadService):
         Raises:
             KeyNotFound: there is none, or it is soft-deleted.
             InvalidKeyField: a member is not valid, or a KEK to test is not shared.
+            KeyReferenced: a KEK that has DEKs, even soft-deleted ones, would become shared.
             KeyGenerationFailed: the test failed.
         """
 
@@ -150,6 +151,9 @@ class KekService(ReadService):
                 self._test(kek)
             if kek.is_equivalent(existing):
                 return existing
+            if kek.shared and not existing.shared and queries.has_deks(change, name, deleted=True):
+                # Callers brought its wrapped keys, and the registry must not unwrap a key that it was given.
+                raise KeyReferenced(key=name)
             queries.update_kek(change, kek)
             return _record(change, "kek.updated", kek)
 

@@ -233,6 +233,8 @@ def _hash_dataset(dataset: LineageDataset) -> str:
 
 def list_topic_datasets(snapshot: Snapshot, topic: str) -> list[LineageDataset]:
     """List the datasets with the name of a topic, one for each cluster."""
+    if "\0" in topic:  # PostgreSQL rejects such text
+        return []
     targets = select(_E.target_namespace.label("namespace")).where(_E.target_topic == topic)
     sources = select(_E.source_namespace.label("namespace")).where(_E.source_topic == topic)
     namespaces = snapshot.connection.execute(union(targets, sources)).scalars()

@@ -14,7 +14,7 @@ from contractlog.compatibility.formats import extract_terms
 from contractlog.compatibility.search_terms import Term
 from contractlog.registry.features.change_log.follower import ChangeLogFollower
 from contractlog.registry.features.search import queries as search_index
-from contractlog.registry.features.search.queries import Key, SearchableSchema
+from contractlog.registry.features.search.queries import Key, SchemaWords, SearchableSchema
 from contractlog.registry.storage import change_log
 from contractlog.registry.storage.store import Store
 
@@ -23,7 +23,7 @@ __all__ = ["SearchIndexer"]
 _LOG: Final = logging.getLogger("contractlog.registry.search")
 _BATCH_SIZE: Final = 500
 _TEXTS_PER_BATCH: Final = 50  #: schemas read into memory at a time
-_WORDS_PER_TRANSACTION: Final = 2_000  #: words per transaction, unless a single schema has more
+_WORDS_PER_TRANSACTION: Final = 2_000  #: about; other writes wait meanwhile
 _FIRST_KEY: Final[Key] = ("", 0)
 _MAX_PAUSE: Final = 30.0
 
@@ -134,18 +134,25 @@ class SearchIndexer:
             for portion in _split_portions(texts):
                 if self._closed.is_set():
                     return
-                self._store.transact(partial(search_index.store_terms, terms_by_key=portion), contexts=()).result()
+                self._store.transact(partial(search_index.store_words, words=portion), contexts=()).result()
 
 
-def _split_portions(texts: Iterable[SearchableSchema]) -> Iterator[dict[Key, list[Term]]]:
+def _split_portions(texts: Iterable[SearchableSchema]) -> Iterator[list[SchemaWords]]:
     """Yield the words of schemas, in portions for one short transaction each."""
-    portion: dict[Key, list[Term]] = {}
+    portion: list[SchemaWords] = []
     count = 0
     for text in texts:
-        portion[text.key] = list(extract_terms(text.type, text.text, text.metadata))
-        count += len(portion[text.key]) + 1
-        if count >= _WORDS_PER_TRANSACTION:
-            yield portion
-            portion, count = {}, 0
+        for words in _split_words(text.key, list(extract_terms(text.type, text.text, text.metadata))):
+            portion.append(words)
+            count += len(words.terms) + 1
+            if count >= _WORDS_PER_TRANSACTION:
+                yield portion
+                portion, count = [], 0
     if portion:
         yield portion
+
+
+def _split_words(key: Key, terms: Sequence[Term]) -> Iterator[SchemaWords]:
+    for start in range(0, len(terms) or 1, _WORDS_PER_TRANSACTION):
+        end = start + _WORDS_PER_TRANSACTION
+        yield SchemaWords(key, start + 1, terms[start:end], are_last=end >= len(terms))

@@ -22,7 +22,7 @@ from contractlog.compatibility.identifiers import Subject
 from contractlog.compatibility.schema import SchemaType
 from contractlog.compatibility.search_terms import Term, TermKind
 from contractlog.registry.storage import tables
-from contractlog.registry.storage.dialects import in_numbers
+from contractlog.registry.storage.dialects import dialect_insert, in_numbers
 from contractlog.registry.storage.locks import lock_background_jobs
 from contractlog.registry.storage.snapshot import Snapshot
 from contractlog.registry.storage.transaction import Transaction
@@ -39,7 +39,7 @@ __all__ = [
     "list_unindexed",
     "read_position",
     "read_schemas",
-    "store_terms",
+    "store_words",
 ]
 
 Key = tuple[str, int]  #: context and id
@@ -83,6 +83,15 @@ class SearchableSchema(NamedTuple):
     metadata: Metadata | None
 
 
+class SchemaWords(NamedTuple):
+    """Some of the words of a schema, from a position in all of them; the first is 1."""
+
+    key: Key
+    position: int
+    terms: Sequence[Term]
+    are_last: bool  #: with the last words, a schema counts as indexed
+
+
 def fold_word(word: str, *, start: bool = False) -> bytes:
     """Return a word as the index stores it, in lower case; ``start`` marks the beginning of a word."""
     text = word.casefold()
@@ -120,13 +129,17 @@ def read_schemas(snapshot: Snapshot, keys: Collection[Key]) -> list[SearchableSc
     return schemas
 
 
-def store_terms(transaction: Transaction, terms_by_key: Mapping[Key, Iterable[Term]]) -> None:
-    """Store the words of schemas that still exist, and that were not indexed meanwhile."""
+def store_words(transaction: Transaction, words: Collection[SchemaWords]) -> None:
+    """Store words of schemas that still exist, and that were not indexed meanwhile.
+
+    Words of a schema that another node, or an earlier process that was killed, has stored stay as they are.
+    """
     lock_background_jobs(transaction.connection)
-    keys = {schema.key for schema in read_schemas(transaction, terms_by_key.keys())}
-    rows = [row for key in sorted(keys) for row in _rows(key, terms_by_key[key])]
+    keys = {schema.key for schema in read_schemas(transaction, {each.key for each in words})}
+    rows = [row for each in words if each.key in keys for row in _rows(each)]
     if rows:
-        transaction.connection.execute(insert(tables.search_terms), rows)
+        insertion = dialect_insert(transaction.connection, tables.search_terms).on_conflict_do_nothing()
+        transaction.connection.execute(insertion, rows)
 
 
 def advance_position(transaction: Transaction, sequence: int) -> None:
@@ -139,11 +152,12 @@ def advance_position(transaction: Transaction, sequence: int) -> None:
         transaction.connection.execute(update(tables.marks).where(_M.name == _POSITION).values(sequence=sequence))
 
 
-def _rows(key: Key, terms: Iterable[Term]) -> Iterable[dict[str, Any]]:
-    yield _row(key, 0, {"kind": _INDEXED_KIND, "folded": b"", "name": "", "path": ""})
-    for position, term in enumerate(terms, 1):
+def _rows(words: SchemaWords) -> Iterable[dict[str, Any]]:
+    for position, term in enumerate(words.terms, words.position):
         display = {"name": _storable(term.name), "path": _storable(term.path)}
-        yield _row(key, position, {"kind": term.kind.value, "folded": fold_word(term.key), **display})
+        yield _row(words.key, position, {"kind": term.kind.value, "folded": fold_word(term.key), **display})
+    if words.are_last:
+        yield _row(words.key, 0, {"kind": _INDEXED_KIND, "folded": b"", "name": "", "path": ""})
 
 
 def _row(key: Key, position: int, word: Mapping[str, Any]) -> dict[str, Any]:

@@ -94,7 +94,7 @@ def audit(
             for part in split_ranges([whole], parts)
         )
     )
-    entries = summarize(state, expectations.uses, rules=describe_rules(expectations.schemas))
+    entries = summarize(state, expectations.uses, rules=describe_rules(expectations.schemas, expectations.schemas))
     return state, entries[0]
 
 
@@ -270,5 +270,6 @@ def test_a_schema_of_an_unknown_rule_set_member_is_audited(tmp_path: Path) -> No
     schema = RegisteredSchema.from_body(
         {"id": 1, "schema": TEXT, "ruleSet": {"domainRules": [{"name": None, "kind": None, "expr": 5}]}}
     )
-    assert describe_rules({1: ExpectedSchema(schema)})[1][0].reason.startswith("it is a transform")
+    assert describe_rules({1: ExpectedSchema(schema)}, [1, 2])[1][0].reason.startswith("it is a transform")
+    assert describe_rules({1: ExpectedSchema(schema)}, []) == {}
     del tmp_path

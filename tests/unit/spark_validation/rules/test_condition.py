@@ -17,13 +17,12 @@ from contractlog.compatibility.schema import SchemaDraft
 from contractlog.contracts.rules.rule_errors import RuleEvaluationError
 from contractlog.contracts.rules.rule_expressions import CompiledRule, compile_rule
 from contractlog.serdes.avro.readers_and_writers import AvroReader, AvroWriter
+from contractlog.serdes.rules.tags import TagPaths
 from contractlog.spark_validation.columnar.avro_validator import AvroValidator
 from contractlog.spark_validation.columnar.limits import ValidationLimits
 from contractlog.spark_validation.rules.condition import FieldCondition, RecordCondition
 from contractlog.spark_validation.rules.field_targets import TargetsUnclear, find_targets
 from contractlog.spark_validation.rules.rule_batch import RuleBatch, RuleResult
-
-from support.archives import create_schema
 
 TEXT = json.dumps(
     {
@@ -140,7 +139,7 @@ def test_a_field_condition_has_the_result_of_the_rule_on_each_value(text: str, v
     rule = Rule("r", kind="CONDITION", type="CEL_FIELD", expr=text)
     compiled = compile_rule(rule, None)
     batch, records = make_batch(values)
-    condition = FieldCondition(compiled, find_targets(rule, create_schema(1, TEXT), PARSED))
+    condition = FieldCondition(compiled, find_targets(rule, PARSED, TagPaths({})))
     expected = [
         [
             satisfies(compiled, value=value, name=field, fullName=f"{name}.{field}", typeName=TYPES[field], tags=[])
@@ -177,4 +176,4 @@ def test_fields_that_columns_cannot_tell_apart_are_an_error(fields: list[dict[st
     text = json.dumps({"type": "record", "name": "R", "fields": fields})
     rule = Rule("r", kind="CONDITION", type="CEL_FIELD", expr="value != 1")
     with pytest.raises(TargetsUnclear, match=reason):
-        find_targets(rule, create_schema(1, text), parse_schema(SchemaDraft(text), {}))
+        find_targets(rule, parse_schema(SchemaDraft(text), {}), TagPaths({}))

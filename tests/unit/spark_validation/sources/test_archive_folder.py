@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import errno
+import os
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -75,3 +77,42 @@ def test_a_staged_file_is_hidden_until_it_is_published(tmp_path: Path) -> None:
     with pytest.raises(OSError, match="larger") as too_large:
         folder.read_file("topic=t/a.parquet", 6)
     assert too_large.value.errno == errno.EFBIG
+
+
+def _link_to_nothing(path: Path) -> None:
+    path.symlink_to(path.with_name("missing"))
+
+
+def _link_to_a_device(path: Path) -> None:
+    path.symlink_to("/dev/zero")
+
+
+@pytest.mark.parametrize(
+    ("create", "message"),
+    [
+        (os.mkfifo, "a.parquet is not a regular file"),
+        (_link_to_a_device, "a.parquet is not a regular file"),
+        (_link_to_nothing, "a.parquet cannot be read: No such file or directory"),
+    ],
+)
+def test_what_is_not_a_regular_file_is_an_error_not_left_out(
+    tmp_path: Path, create: Callable[[Path], None], message: str
+) -> None:
+    folder = tmp_path / "topic=t" / "day=1"
+    folder.mkdir(parents=True)
+    create(folder / "a.parquet")
+    create(folder / "_a.parquet")
+    with pytest.raises(UsageError, match=message):
+        open_archive(tmp_path).list_files("t")
+
+
+def test_a_link_to_a_file_is_read_and_one_to_a_folder_is_an_error(tmp_path: Path) -> None:
+    folder, outside = tmp_path / "topic=t", tmp_path / "outside"
+    folder.mkdir()
+    outside.mkdir()
+    (outside / "a.parquet").write_bytes(b"content")
+    (folder / "a.parquet").symlink_to(outside / "a.parquet")
+    assert open_archive(tmp_path).list_files("t") == [f"{folder}/a.parquet"]
+    (folder / "day=1").symlink_to(outside)
+    with pytest.raises(UsageError, match="day=1 is a link to a folder"):
+        open_archive(tmp_path).list_files("t")

@@ -7,12 +7,15 @@ import threading
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any
 
 import httpx2
 import pytest
 from sqlalchemy import event
 
+from contractlog.registry.access.passwords import HashedPassword
+from contractlog.registry.access.users_file_editor import format_entry
 from contractlog.registry.features.change_log.follower import ChangeLogFollower
 from contractlog.registry.settings import Settings
 
@@ -205,3 +208,20 @@ def test_a_reader_beside_many_writers_misses_nothing_and_sees_nothing_twice(node
         list(pool.map(lambda number: register(node, f"s{number}"), range(writers * each)))
     reader.join(WAIT_SECONDS)
     assert told == list(range(1, writers * each + 1))
+
+
+def test_a_caller_who_was_removed_during_the_wait_receives_no_change(tmp_path: Path) -> None:
+    users = tmp_path / "users.toml"
+    password = HashedPassword.of("password")
+    writer = format_entry("writer", password, ["*"], ["*"])
+    users.write_text(writer + format_entry("removed", password, ["*"], []))
+    with in_process(Settings(database_url="sqlite://", users_file=str(users))) as node, ThreadPoolExecutor(1) as pool:
+        node.auth = ("removed", "password")
+        assert node.get(CHANGES, params={"since": 0, "wait": 0.01}).status_code == 200  # the follower has begun
+        waiting = pool.submit(node.get, CHANGES, params={"since": 0, "wait": 30})
+        wait_for_waiters(node, 1)
+        users.write_text(writer)
+        eventually(lambda: node.get("/subjects").status_code == 401)
+        node.auth = ("writer", "password")
+        register(node, "a")
+        assert waiting.result(WAIT_SECONDS).status_code == 401

@@ -9,7 +9,7 @@ from typing import Any
 
 import httpx2
 import pytest
-from sqlalchemy import select
+from sqlalchemy import select, update
 
 from contractlog.contracts.encryption.algorithms import DekAlgorithm, create_cipher, generate_key
 from contractlog.contracts.encryption.local_kms import create_local_cipher
@@ -291,9 +291,11 @@ def test_a_shared_kek_of_a_kms_without_driver_cannot_generate_keys(node: httpx2.
 
 
 def test_a_key_that_another_secret_wrapped_is_an_error_without_the_key(node: httpx2.Client) -> None:
-    create_kek(node)
-    create_dek(node, "s")
-    send(node, "PUT", "/pii", {"shared": True})
+    create_kek(node, shared=True)
+    send(node, "POST", "/pii/deks/s", {})
+    with node.app.state.services.store.open_snapshot() as snapshot:  # type: ignore[attr-defined]
+        snapshot.connection.execute(update(tables.deks).values(encrypted_key_material=WRAPPED))
+        snapshot.connection.commit()
     code, message = refusal(node, "GET", "/pii/deks/s")
     assert (code, "wrapped with another key" in message) == (50070, True)
     assert WRAPPED not in message
@@ -379,3 +381,15 @@ def test_a_shared_kek_unwraps_no_key_that_a_caller_brings(node: httpx2.Client) -
     code, message = refusal(node, "POST", "/mine/deks/mine-value", {"encryptedKeyMaterial": wrapped})
     assert code == 42271
     assert "encryptedKeyMaterial" in message
+
+
+@pytest.mark.parametrize("is_deleted", [False, True])
+def test_a_kek_whose_keys_callers_brought_cannot_become_shared(node: httpx2.Client, *, is_deleted: bool) -> None:
+    create_kek(node)
+    create_dek(node, "s")
+    if is_deleted:
+        send(node, "DELETE", "/pii/deks/s")
+    assert refusal(node, "PUT", "/pii", {"shared": True}) == (42272, "One or more references exist to the key 'pii'")
+    if is_deleted:
+        send(node, "DELETE", "/pii")
+        assert refusal(node, "POST", "", KEK | {"shared": True})[0] == 40971

@@ -147,6 +147,7 @@ def test_a_topic_is_one_dataset_in_each_cluster(store: Store) -> None:
     state(store, 1_000, {FieldPair(LineageDataset("file", "c"), "", ""): {}}, origin="shop/other")
     with store.open_snapshot() as snapshot:
         assert [each.namespace for each in list_topic_datasets(snapshot, "c")] == [KAFKA, "kafka://other:9092"]
+        assert list_topic_datasets(snapshot, "c\0") == []
 
 
 def test_long_and_strange_names_are_stored_as_they_are(store: Store) -> None:

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 
+from sqlalchemy import select
+
+from contractlog.compatibility.formats import extract_terms
 from contractlog.registry.features.change_log.follower import ChangeLogFollower
 from contractlog.registry.features.search import queries as search_index
 from contractlog.registry.features.search.indexer import SearchIndexer
 from contractlog.registry.settings import Settings
-from contractlog.registry.storage import change_log
+from contractlog.registry.storage import change_log, tables
 
 from support.registry import in_process
 
@@ -77,3 +81,28 @@ def test_a_schema_without_words_is_indexed_once() -> None:
             assert unindexed() == ([(".", 1)] if subject == "a" else [])
             indexer.catch_up()
             assert unindexed() == []
+
+
+def test_a_schema_with_many_words_is_indexed_in_short_transactions_even_if_one_was_interrupted() -> None:
+    """Writes of others wait for a transaction of the index, so it must not grow with a schema."""
+    with in_process(Settings(database_url="sqlite://")) as node:
+        store = node.app.state.services.store  # type: ignore[attr-defined]
+        indexer = SearchIndexer(store, ChangeLogFollower(store))
+        while indexer.catch_up():
+            pass
+        properties = {f"p{number}": "v" for number in range(7_000)}
+        body = {"schema": '"int"', "metadata": {"properties": properties}}
+        assert node.post("/subjects/s/versions", json=body).status_code == 200
+        with store.open_snapshot() as snapshot:
+            (schema,) = search_index.read_schemas(snapshot, [(".", 1)])
+        terms = list(extract_terms(schema.type, schema.text, schema.metadata))
+        first = search_index.SchemaWords(schema.key, 1, terms[:3_000], are_last=False)
+        store.transact(partial(search_index.store_words, words=[first]), contexts=()).result()
+        commits: list[int] = []
+        store.on_commit(lambda touched: commits.append(len(touched)))
+        indexer.catch_up()
+        assert len(commits) >= len(terms) // 2_000
+        with store.open_snapshot() as snapshot:
+            assert search_index.list_unindexed(snapshot, ("", 0), 10) == []
+            rows = snapshot.connection.execute(select(tables.search_terms.c.position)).scalars()
+            assert sorted(rows) == list(range(len(terms) + 1))
