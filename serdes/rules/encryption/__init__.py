@@ -14,7 +14,8 @@ from contractlog.serdes.rules.encryption.errors import (
     Undecryptable,
     ValueNotEncryptable,
 )
-from contractlog.serdes.rules.encryption.executors import DekClock, EncryptionExecutor, FieldEncryptionExecutor
+from contractlog.serdes.rules.encryption.executors import EncryptionExecutor, FieldEncryptionExecutor
+from contractlog.serdes.rules.encryption.keyed_cipher import DekClock
 from contractlog.serdes.rules.encryption.kms_drivers import KmsDriver, LocalKmsDriver, register_kms_driver
 
 __all__ = [
