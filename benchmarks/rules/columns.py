@@ -23,7 +23,7 @@ import numpy as np
 from contractlog.compatibility.data_contract import Rule
 from contractlog.compatibility.formats import parse_schema
 from contractlog.compatibility.schema import SchemaDraft
-from contractlog.contracts.rules.rule_expressions import compile_rule
+from contractlog.contracts.rules.compiled_rules import compile_rule
 from contractlog.serdes.avro.readers_and_writers import AvroReader, AvroWriter
 from contractlog.spark_validation.columnar.avro_validator import AvroValidator
 from contractlog.spark_validation.columnar.limits import ValidationLimits

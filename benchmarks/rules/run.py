@@ -23,7 +23,7 @@ import celpy
 from contractlog.compatibility.data_contract import Rule
 from contractlog.compatibility.formats import parse_schema
 from contractlog.compatibility.schema import SchemaDraft
-from contractlog.contracts.rules.rule_expressions import compile_rule
+from contractlog.contracts.rules.compiled_rules import compile_rule
 
 SCHEMA: Final = {
     "type": "record",

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from contractlog.contracts.rules.expressions import (
+from contractlog.contracts.rules.functions.function_table import FUNCTIONS
+from contractlog.contracts.rules.language.expressions import (
     Conditional,
     Expression,
     FunctionCall,
@@ -17,7 +18,6 @@ from contractlog.contracts.rules.expressions import (
     MapExpression,
     Select,
 )
-from contractlog.contracts.rules.functions import FUNCTIONS
 
 __all__ = ["describe_expression", "describe_rule"]
 

@@ -15,7 +15,7 @@ from contractlog.compatibility.identifiers import Subject
 from contractlog.compatibility.level import Level
 from contractlog.compatibility.memo import Memo
 from contractlog.compatibility.schema import ParsedSchema, RegisteredSchema
-from contractlog.contracts.rules.rule_expressions import check_rule_set, count_rule_characters
+from contractlog.contracts.rules.compiled_rules import check_rule_set, count_rule_characters
 from contractlog.registry.execution.work_limits import current_work
 from contractlog.registry.registration.parser import ParsedDraft, SchemaParser
 from contractlog.registry.storage.snapshot import Snapshot

@@ -9,12 +9,12 @@ from typing import Any, Final
 from contractlog.compatibility.bounded_cache import BoundedCache
 from contractlog.compatibility.data_contract import Rule
 from contractlog.compatibility.schema import ParsedSchema
-from contractlog.contracts.rules.closures import compile_typed
-from contractlog.contracts.rules.parser import parse_rule
+from contractlog.contracts.rules.compiled_rules import CompiledRule, compile_rule
+from contractlog.contracts.rules.evaluation.closures import compile_typed
+from contractlog.contracts.rules.language.parser import parse_rule
+from contractlog.contracts.rules.language.type_checker import infer_types
+from contractlog.contracts.rules.language.value_types import DYN, TIMESTAMP
 from contractlog.contracts.rules.rule_errors import RuleExpressionError
-from contractlog.contracts.rules.rule_expressions import CompiledRule, compile_rule
-from contractlog.contracts.rules.type_checker import infer_types
-from contractlog.contracts.rules.value_types import DYN, TIMESTAMP
 from contractlog.serdes.errors import RuleError
 from contractlog.serdes.rules.context import FieldContext, RuleContext
 from contractlog.serdes.rules.executors import FieldRuleExecutor, FieldTransform, RuleExecutor

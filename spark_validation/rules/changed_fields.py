@@ -10,9 +10,9 @@ from contractlog.compatibility.data_contract import Rule
 from contractlog.compatibility.errors import InvalidSchema
 from contractlog.compatibility.schema import RegisteredSchema
 from contractlog.compatibility.tags import EntityType
-from contractlog.contracts.rules.expressions import Identifier, Index, Literal, Select, walk_expression
-from contractlog.contracts.rules.type_checker import TypedExpression
-from contractlog.contracts.rules.value_types import ValueKind, ValueType
+from contractlog.contracts.rules.language.expressions import Identifier, Index, Literal, Select, walk_expression
+from contractlog.contracts.rules.language.type_checker import TypedExpression
+from contractlog.contracts.rules.language.value_types import ValueKind, ValueType
 
 __all__ = ["find_changed_fields", "find_read_fields"]
 

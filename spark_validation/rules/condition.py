@@ -10,12 +10,12 @@ import numpy as np
 import pyarrow as pa
 
 from contractlog.compatibility.schema import ParsedSchema
-from contractlog.contracts.rules.closures import list_variables
+from contractlog.contracts.rules.compiled_rules import CompiledRule
+from contractlog.contracts.rules.evaluation.closures import list_variables
+from contractlog.contracts.rules.language.schema_types import record_type
+from contractlog.contracts.rules.language.type_checker import TypedExpression, infer_types
+from contractlog.contracts.rules.language.value_types import STRING, ValueType, list_of
 from contractlog.contracts.rules.rule_errors import RuleEvaluationError, RuleExpressionError
-from contractlog.contracts.rules.rule_expressions import CompiledRule
-from contractlog.contracts.rules.schema_types import record_type
-from contractlog.contracts.rules.type_checker import TypedExpression, infer_types
-from contractlog.contracts.rules.value_types import STRING, ValueType, list_of
 from contractlog.spark_validation.columnar.validator_results import ColumnPiece
 from contractlog.spark_validation.rules.field_targets import FieldTarget
 from contractlog.spark_validation.rules.kernel import Kernel, compile_kernel

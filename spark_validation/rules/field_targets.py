@@ -18,7 +18,7 @@ from contractlog.compatibility.avro.logical_types import describe_logical_type, 
 from contractlog.compatibility.data_contract import Rule
 from contractlog.compatibility.schema import ParsedSchema
 from contractlog.compatibility.tags import read_tags
-from contractlog.contracts.rules.value_types import (
+from contractlog.contracts.rules.language.value_types import (
     BOOL,
     BYTES,
     DECIMAL,

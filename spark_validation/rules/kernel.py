@@ -13,8 +13,8 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 import pyarrow as pa
 
-from contractlog.contracts.rules.closures import compile_typed
-from contractlog.contracts.rules.expressions import (
+from contractlog.contracts.rules.evaluation.closures import compile_typed
+from contractlog.contracts.rules.language.expressions import (
     Conditional,
     Expression,
     FunctionCall,
@@ -24,9 +24,9 @@ from contractlog.contracts.rules.expressions import (
     Select,
     walk_expression,
 )
+from contractlog.contracts.rules.language.type_checker import TypedExpression
+from contractlog.contracts.rules.language.value_types import NULL, NUMBERS, ValueKind, ValueType
 from contractlog.contracts.rules.rule_errors import RuleEvaluationError
-from contractlog.contracts.rules.type_checker import TypedExpression
-from contractlog.contracts.rules.value_types import NULL, NUMBERS, ValueKind, ValueType
 from contractlog.spark_validation.rules import vector_functions, vector_operators
 from contractlog.spark_validation.rules.record_columns import COLUMN_KINDS, FieldPath, RecordColumns
 from contractlog.spark_validation.rules.vector_operators import ARITHMETIC_KINDS

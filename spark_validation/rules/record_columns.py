@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from contractlog.contracts.rules.value_types import ValueKind
+from contractlog.contracts.rules.language.value_types import ValueKind
 from contractlog.spark_validation.columnar.validator_results import ColumnPiece
 from contractlog.spark_validation.rules.vectors import Mask, NotColumnar, Vector
 

@@ -12,9 +12,9 @@ from contractlog.compatibility.formats import parse_schema
 from contractlog.compatibility.schema import ParsedSchema, RegisteredSchema, SchemaType
 from contractlog.compatibility.terminal_text import escape_line
 from contractlog.contracts.audit.rule_counts import RuleDescription
+from contractlog.contracts.rules.compiled_rules import RULE_TYPES, CompiledRule, compile_rule
+from contractlog.contracts.rules.language.schema_types import record_type
 from contractlog.contracts.rules.rule_errors import RuleExpressionError
-from contractlog.contracts.rules.rule_expressions import RULE_TYPES, CompiledRule, compile_rule
-from contractlog.contracts.rules.schema_types import record_type
 from contractlog.serdes.json_schema.schema_preparation import shorten_message
 from contractlog.serdes.rules.tags import TagPaths
 from contractlog.spark_validation.expectations import ExpectedSchema

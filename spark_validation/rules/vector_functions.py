@@ -1,4 +1,4 @@
-"""Functions of rule expressions on vectors, with the results of ``contracts/rules/functions.py``."""
+"""Functions of rule expressions on vectors, with the results of ``contracts/rules/functions``."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from contractlog.contracts.rules.runtime_values import MAX_RESULT_SIZE
-from contractlog.contracts.rules.value_types import ValueKind
+from contractlog.contracts.rules.evaluation.runtime_values import MAX_RESULT_SIZE
+from contractlog.contracts.rules.language.value_types import ValueKind
 from contractlog.spark_validation.rules.vectors import NotColumnar, Vector, join_masks, require_values, to_mask
 
 __all__ = ["CONVERSIONS", "TEXT_TESTS", "concatenate", "convert", "measure", "test_text"]

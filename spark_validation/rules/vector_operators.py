@@ -1,4 +1,4 @@
-"""Operators of rule expressions on vectors, with the results of ``contracts/rules/operators.py``."""
+"""Operators of rule expressions on vectors, with the results of ``contracts/rules/functions``."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from contractlog.contracts.rules.tokens import MIN_INT
-from contractlog.contracts.rules.value_types import ValueKind
+from contractlog.contracts.rules.language.tokens import MIN_INT
+from contractlog.contracts.rules.language.value_types import ValueKind
 from contractlog.spark_validation.rules.vectors import (
     Mask,
     NotColumnar,

@@ -11,7 +11,7 @@ from contractlog.compatibility.errors import InvalidSchema
 from contractlog.compatibility.formats import parse_schema
 from contractlog.compatibility.lint.rule import Severity
 from contractlog.compatibility.schema import ParsedSchema
-from contractlog.contracts.rules.rule_expressions import check_rule_set
+from contractlog.contracts.rules.compiled_rules import check_rule_set
 
 __all__ = ["find_rule_warnings"]
 

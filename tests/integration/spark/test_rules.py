@@ -13,7 +13,7 @@ from contractlog.clients.registry import Registry
 from contractlog.compatibility.data_contract import Rule, RuleSet
 from contractlog.compatibility.formats import parse_schema
 from contractlog.compatibility.schema import SchemaDraft
-from contractlog.contracts.rules.rule_expressions import compile_rule
+from contractlog.contracts.rules.compiled_rules import compile_rule
 from contractlog.serdes.avro.readers_and_writers import AvroWriter
 
 from support.archives import Record, encode_frame, write_topic

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from contractlog.contracts.rules.parser import parse_expression, parse_rule
+from contractlog.contracts.rules.language.parser import parse_expression, parse_rule
 from contractlog.contracts.rules.sentences import describe_expression, describe_rule
 
 from support.rule_oracle import expressions

@@ -10,7 +10,7 @@ import pytest
 
 from contractlog.compatibility.data_contract import Metadata, Rule, RuleSet
 from contractlog.compatibility.schema import SchemaDraft, SchemaType
-from contractlog.contracts.rules.rule_expressions import FIELD_VARIABLES
+from contractlog.contracts.rules.compiled_rules import FIELD_VARIABLES
 from contractlog.serdes import SerializationContext
 from contractlog.serdes.avro import AvroDeserializer, AvroSerializer
 from contractlog.serdes.errors import RuleFailed, RuleNotRun

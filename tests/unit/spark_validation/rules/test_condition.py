@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from contractlog.compatibility.data_contract import Rule
 from contractlog.compatibility.formats import parse_schema
 from contractlog.compatibility.schema import SchemaDraft
+from contractlog.contracts.rules.compiled_rules import CompiledRule, compile_rule
 from contractlog.contracts.rules.rule_errors import RuleEvaluationError
-from contractlog.contracts.rules.rule_expressions import CompiledRule, compile_rule
 from contractlog.serdes.avro.readers_and_writers import AvroReader, AvroWriter
 from contractlog.serdes.rules.tags import TagPaths
 from contractlog.spark_validation.columnar.avro_validator import AvroValidator

@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 
 from contractlog.compatibility.formats import parse_schema
 from contractlog.compatibility.schema import SchemaDraft, SchemaType
-from contractlog.contracts.rules.closures import compile_typed
-from contractlog.contracts.rules.parser import parse_expression
+from contractlog.contracts.rules.evaluation.closures import compile_typed
+from contractlog.contracts.rules.language.parser import parse_expression
+from contractlog.contracts.rules.language.schema_types import record_type
+from contractlog.contracts.rules.language.type_checker import infer_types
 from contractlog.contracts.rules.rule_errors import RuleEvaluationError
-from contractlog.contracts.rules.schema_types import record_type
-from contractlog.contracts.rules.type_checker import infer_types
 from contractlog.serdes.avro.readers_and_writers import AvroReader, AvroWriter
 from contractlog.serdes.json_schema.exact_integers import read_document
 from contractlog.spark_validation.columnar.avro_validator import AvroValidator

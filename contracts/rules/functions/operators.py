@@ -6,9 +6,7 @@ from collections.abc import Callable, Mapping
 from operator import ge, gt, le, lt
 from typing import Any, Final
 
-from contractlog.contracts.rules.expressions import UnsignedInt
-from contractlog.contracts.rules.rule_errors import RuleEvaluationError
-from contractlog.contracts.rules.runtime_values import (
+from contractlog.contracts.rules.evaluation.runtime_values import (
     EvaluationBudget,
     bound_size,
     equal_scalars,
@@ -16,8 +14,10 @@ from contractlog.contracts.rules.runtime_values import (
     import_value,
     kind_of,
 )
-from contractlog.contracts.rules.tokens import MAX_INT, MAX_UINT, MIN_INT
-from contractlog.contracts.rules.value_types import NUMBERS, ValueKind
+from contractlog.contracts.rules.language.expressions import UnsignedInt
+from contractlog.contracts.rules.language.tokens import MAX_INT, MAX_UINT, MIN_INT
+from contractlog.contracts.rules.language.value_types import NUMBERS, ValueKind
+from contractlog.contracts.rules.rule_errors import RuleEvaluationError
 
 __all__ = [
     "ARITHMETIC",

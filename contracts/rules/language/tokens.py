@@ -7,7 +7,7 @@ from bisect import bisect_right
 from dataclasses import dataclass
 from typing import Final
 
-from contractlog.contracts.rules.expressions import LiteralValue, TextPosition, UnsignedInt
+from contractlog.contracts.rules.language.expressions import LiteralValue, TextPosition, UnsignedInt
 from contractlog.contracts.rules.rule_errors import RuleExpressionError
 
 __all__ = ["MAX_INT", "MAX_UINT", "MIN_INT", "TextLines", "Token", "parse_number", "parse_text_literal", "scan_tokens"]

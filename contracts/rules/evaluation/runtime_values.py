@@ -14,9 +14,9 @@ from itertools import repeat
 from typing import Any, Final
 from uuid import UUID
 
-from contractlog.contracts.rules.expressions import UnsignedInt
+from contractlog.contracts.rules.language.expressions import UnsignedInt
+from contractlog.contracts.rules.language.value_types import NUMBERS, ValueKind
 from contractlog.contracts.rules.rule_errors import RuleEvaluationError, RuleLimitExceeded
-from contractlog.contracts.rules.value_types import NUMBERS, ValueKind
 
 __all__ = [
     "EVALUATION_ERRORS",

@@ -7,10 +7,15 @@ import re2
 from hypothesis import given
 from hypothesis import strategies as st
 
-from contractlog.contracts.rules.pattern import MAX_CACHED, _count_instructions, compile_pattern, search_pattern
-from contractlog.contracts.rules.pattern_parser import PatternSyntaxError, parse_pattern
+from contractlog.contracts.rules.evaluation.runtime_values import EvaluationBudget
+from contractlog.contracts.rules.pattern.automaton import (
+    MAX_CACHED,
+    _count_instructions,
+    compile_pattern,
+    search_pattern,
+)
+from contractlog.contracts.rules.pattern.parser import PatternSyntaxError, parse_pattern
 from contractlog.contracts.rules.rule_errors import RuleEvaluationError
-from contractlog.contracts.rules.runtime_values import EvaluationBudget
 
 from support.deadlines import hang_guard
 

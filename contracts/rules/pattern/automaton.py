@@ -8,18 +8,17 @@ from __future__ import annotations
 from typing import Final
 
 from contractlog.compatibility.bounded_cache import BoundedCache
-from contractlog.contracts.rules.pattern_parser import (
+from contractlog.contracts.rules.evaluation.runtime_values import EvaluationBudget
+from contractlog.contracts.rules.pattern.nodes import (
     Alternation,
     Assertion,
     CharacterSet,
     PatternNode,
-    PatternSyntaxError,
     Repetition,
     Sequence,
-    parse_pattern,
 )
+from contractlog.contracts.rules.pattern.parser import PatternSyntaxError, parse_pattern
 from contractlog.contracts.rules.rule_errors import RuleEvaluationError
-from contractlog.contracts.rules.runtime_values import EvaluationBudget
 
 __all__ = ["Pattern", "check_pattern", "compile_pattern", "search_pattern"]
 

@@ -7,15 +7,15 @@ from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
 from typing import Any, Final
 
-from contractlog.contracts.rules.rule_errors import RuleEvaluationError, RuleLimitExceeded
-from contractlog.contracts.rules.runtime_values import (
+from contractlog.contracts.rules.evaluation.runtime_values import (
     MAX_RESULT_SIZE,
     EvaluationBudget,
     bound_size,
     charge_value,
     import_value,
 )
-from contractlog.contracts.rules.time_functions import format_duration, format_timestamp
+from contractlog.contracts.rules.functions.time_functions import format_duration, format_timestamp
+from contractlog.contracts.rules.rule_errors import RuleEvaluationError, RuleLimitExceeded
 
 __all__ = [
     "character_at",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final, TypeVar
 
-from contractlog.contracts.rules.expressions import (
+from contractlog.contracts.rules.language.expressions import (
     OPERATORS,
     Conditional,
     Expression,
@@ -19,8 +19,8 @@ from contractlog.contracts.rules.expressions import (
     Select,
     TextPosition,
 )
+from contractlog.contracts.rules.language.tokens import TextLines, Token, parse_number, parse_text_literal, scan_tokens
 from contractlog.contracts.rules.rule_errors import RuleExpressionError
-from contractlog.contracts.rules.tokens import TextLines, Token, parse_number, parse_text_literal, scan_tokens
 
 _Item = TypeVar("_Item")
 

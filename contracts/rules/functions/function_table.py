@@ -7,13 +7,13 @@ from dataclasses import dataclass, field
 from operator import is_
 from typing import Any, Final
 
-from contractlog.contracts.rules import conversions, text_formats, text_functions
-from contractlog.contracts.rules.operators import describe_kind
-from contractlog.contracts.rules.pattern import search_pattern
+from contractlog.contracts.rules.evaluation.runtime_values import import_value, kind_of
+from contractlog.contracts.rules.functions import conversions, text_formats, text_functions
+from contractlog.contracts.rules.functions.operators import describe_kind
+from contractlog.contracts.rules.functions.time_functions import DURATION_PARTS, TIMESTAMP_PARTS, timestamp_part
+from contractlog.contracts.rules.language.value_types import ValueKind
+from contractlog.contracts.rules.pattern.automaton import search_pattern
 from contractlog.contracts.rules.rule_errors import RuleEvaluationError
-from contractlog.contracts.rules.runtime_values import import_value, kind_of
-from contractlog.contracts.rules.time_functions import DURATION_PARTS, TIMESTAMP_PARTS, timestamp_part
-from contractlog.contracts.rules.value_types import ValueKind
 
 __all__ = ["FUNCTIONS", "OUTSIDE_NAMESPACES", "TYPE_NAMES", "RuleFunction", "Signature"]
 

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from contractlog.contracts.rules.expressions import FunctionCall, Identifier, Literal, Select, TextPosition
-from contractlog.contracts.rules.parser import MAX_DEPTH, MAX_TEXT_LENGTH, parse_expression, parse_rule
+from contractlog.contracts.rules.language.expressions import FunctionCall, Identifier, Literal, Select, TextPosition
+from contractlog.contracts.rules.language.parser import MAX_DEPTH, MAX_TEXT_LENGTH, parse_expression, parse_rule
 from contractlog.contracts.rules.rule_errors import RuleExpressionError
 
 

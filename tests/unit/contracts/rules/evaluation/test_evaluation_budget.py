@@ -6,19 +6,19 @@ from typing import Any
 
 import pytest
 
-from contractlog.contracts.rules import pattern as pattern_module
-from contractlog.contracts.rules.closures import compile_expression
-from contractlog.contracts.rules.parser import parse_expression
-from contractlog.contracts.rules.pattern import Pattern, compile_pattern
-from contractlog.contracts.rules.rule_errors import RuleLimitExceeded
-from contractlog.contracts.rules.runtime_values import (
+from contractlog.contracts.rules.evaluation.closures import compile_expression
+from contractlog.contracts.rules.evaluation.runtime_values import (
     MAX_STEPS,
     EvaluationBudget,
     equal_values,
     export_value,
 )
-from contractlog.contracts.rules.text_functions import find_last_text, format_text
-from contractlog.contracts.rules.value_types import INT, STRING, list_of, record_of
+from contractlog.contracts.rules.functions.text_functions import find_last_text, format_text
+from contractlog.contracts.rules.language.parser import parse_expression
+from contractlog.contracts.rules.language.value_types import INT, STRING, list_of, record_of
+from contractlog.contracts.rules.pattern import automaton
+from contractlog.contracts.rules.pattern.automaton import Pattern, compile_pattern
+from contractlog.contracts.rules.rule_errors import RuleLimitExceeded
 
 from support.deadlines import hang_guard
 
@@ -130,7 +130,7 @@ def test_large_sets_of_characters_take_more_steps() -> None:
 
 
 def test_only_the_first_use_of_a_pattern_is_charged_for_its_compilation(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pattern_module, "_COMPILED", type(pattern_module._COMPILED)(2))
+    monkeypatch.setattr(automaton, "_COMPILED", type(automaton._COMPILED)(2))
     first, second = EvaluationBudget(), EvaluationBudget()
     compile_pattern("a{500}", first)
     compile_pattern("a{500}", second)

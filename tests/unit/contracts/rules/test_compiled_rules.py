@@ -12,10 +12,10 @@ import pytest
 from contractlog.compatibility.data_contract import Rule, RuleSet
 from contractlog.compatibility.formats import parse_schema
 from contractlog.compatibility.schema import ParsedSchema, SchemaDraft, SchemaType
+from contractlog.contracts.rules.compiled_rules import RuleProblem, check_rule_set, compile_rule
+from contractlog.contracts.rules.language.schema_types import record_type
+from contractlog.contracts.rules.language.value_types import STRING, describe_type
 from contractlog.contracts.rules.rule_errors import RuleEvaluationError, RuleExpressionError
-from contractlog.contracts.rules.rule_expressions import RuleProblem, check_rule_set, compile_rule
-from contractlog.contracts.rules.schema_types import record_type
-from contractlog.contracts.rules.value_types import STRING, describe_type
 
 ORDER = {
     "type": "record",

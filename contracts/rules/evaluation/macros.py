@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import Any, Final
 
-from contractlog.contracts.rules.operators import describe_kind, to_bool
+from contractlog.contracts.rules.evaluation.runtime_values import EVALUATION_ERRORS, EvaluationBudget, import_value
+from contractlog.contracts.rules.functions.operators import describe_kind, to_bool
 from contractlog.contracts.rules.rule_errors import RuleEvaluationError, RuleLimitExceeded
-from contractlog.contracts.rules.runtime_values import EVALUATION_ERRORS, EvaluationBudget, import_value
 
 __all__ = ["CAREFUL_MACROS", "FAST_MACROS", "absorb_and", "absorb_or"]
 

@@ -8,7 +8,15 @@ from difflib import get_close_matches
 from functools import reduce
 from typing import Final
 
-from contractlog.contracts.rules.expressions import (
+from contractlog.contracts.rules.functions.function_table import FUNCTIONS, OUTSIDE_NAMESPACES, TYPE_NAMES, RuleFunction
+from contractlog.contracts.rules.functions.operators import (
+    ARITHMETIC,
+    COMPARISONS,
+    KEY_KINDS,
+    NEGATABLE_KINDS,
+    are_ordered,
+)
+from contractlog.contracts.rules.language.expressions import (
     Conditional,
     Expression,
     FunctionCall,
@@ -21,12 +29,7 @@ from contractlog.contracts.rules.expressions import (
     Select,
     UnsignedInt,
 )
-from contractlog.contracts.rules.functions import FUNCTIONS, OUTSIDE_NAMESPACES, TYPE_NAMES, RuleFunction
-from contractlog.contracts.rules.operators import ARITHMETIC, COMPARISONS, KEY_KINDS, NEGATABLE_KINDS, are_ordered
-from contractlog.contracts.rules.pattern import check_pattern
-from contractlog.contracts.rules.pattern_parser import PatternSyntaxError
-from contractlog.contracts.rules.rule_errors import RuleExpressionError
-from contractlog.contracts.rules.value_types import (
+from contractlog.contracts.rules.language.value_types import (
     BOOL,
     BYTES,
     DOUBLE,
@@ -43,6 +46,9 @@ from contractlog.contracts.rules.value_types import (
     map_of,
     nullable,
 )
+from contractlog.contracts.rules.pattern.automaton import check_pattern
+from contractlog.contracts.rules.pattern.parser import PatternSyntaxError
+from contractlog.contracts.rules.rule_errors import RuleExpressionError
 
 __all__ = ["TypedExpression", "check_types", "infer_types", "join_types"]
 

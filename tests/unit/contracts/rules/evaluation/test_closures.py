@@ -12,10 +12,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from contractlog.contracts.rules.closures import compile_expression
-from contractlog.contracts.rules.parser import parse_expression
-from contractlog.contracts.rules.rule_errors import RuleEvaluationError, RuleLimitExceeded
-from contractlog.contracts.rules.value_types import (
+from contractlog.contracts.rules.evaluation.closures import compile_expression
+from contractlog.contracts.rules.language.parser import parse_expression
+from contractlog.contracts.rules.language.value_types import (
     BOOL,
     DOUBLE,
     INT,
@@ -25,6 +24,7 @@ from contractlog.contracts.rules.value_types import (
     map_of,
     record_of,
 )
+from contractlog.contracts.rules.rule_errors import RuleEvaluationError, RuleLimitExceeded
 
 from support.rule_oracle import FAILED, RECORDS, evaluate_with_oracle, expressions
 

@@ -11,8 +11,8 @@ from contractlog.compatibility.avro.logical_types import describe_logical_type
 from contractlog.compatibility.json_schema import nodes
 from contractlog.compatibility.json_schema.schema_format import get_tree
 from contractlog.compatibility.schema import ParsedSchema, SchemaType
-from contractlog.contracts.rules.type_checker import join_types
-from contractlog.contracts.rules.value_types import (
+from contractlog.contracts.rules.language.type_checker import join_types
+from contractlog.contracts.rules.language.value_types import (
     BOOL,
     BYTES,
     DECIMAL,

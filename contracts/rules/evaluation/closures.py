@@ -12,13 +12,19 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from contractlog.contracts.rules.expressions import Expression, FunctionCall, Identifier, Macro, walk_expression
-from contractlog.contracts.rules.macros import CAREFUL_MACROS
+from contractlog.contracts.rules.evaluation.macros import CAREFUL_MACROS
+from contractlog.contracts.rules.evaluation.runtime_values import EVALUATION_ERRORS
+from contractlog.contracts.rules.evaluation.source_writer import SourceWriter
+from contractlog.contracts.rules.language.expressions import (
+    Expression,
+    FunctionCall,
+    Identifier,
+    Macro,
+    walk_expression,
+)
+from contractlog.contracts.rules.language.type_checker import TypedExpression, infer_types
+from contractlog.contracts.rules.language.value_types import ValueKind, ValueType
 from contractlog.contracts.rules.rule_errors import RuleEvaluationError, RuleLimitExceeded
-from contractlog.contracts.rules.runtime_values import EVALUATION_ERRORS
-from contractlog.contracts.rules.source_writer import SourceWriter
-from contractlog.contracts.rules.type_checker import TypedExpression, infer_types
-from contractlog.contracts.rules.value_types import ValueKind, ValueType
 
 __all__ = ["compile_expression", "compile_typed", "list_variables"]
 

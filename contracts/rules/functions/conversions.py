@@ -8,18 +8,18 @@ from decimal import Decimal
 from math import isfinite
 from typing import Any, Final
 
-from contractlog.contracts.rules.expressions import UnsignedInt
-from contractlog.contracts.rules.operators import bound_int, describe_length, overflow
-from contractlog.contracts.rules.rule_errors import RuleEvaluationError
-from contractlog.contracts.rules.runtime_values import TypeValue, kind_of
-from contractlog.contracts.rules.text_functions import to_text
-from contractlog.contracts.rules.time_functions import (
+from contractlog.contracts.rules.evaluation.runtime_values import TypeValue, kind_of
+from contractlog.contracts.rules.functions.operators import bound_int, describe_length, overflow
+from contractlog.contracts.rules.functions.text_functions import to_text
+from contractlog.contracts.rules.functions.time_functions import (
     parse_duration,
     parse_timestamp,
     timestamp_from_epoch,
     to_epoch_seconds,
 )
-from contractlog.contracts.rules.value_types import ValueKind
+from contractlog.contracts.rules.language.expressions import UnsignedInt
+from contractlog.contracts.rules.language.value_types import ValueKind
+from contractlog.contracts.rules.rule_errors import RuleEvaluationError
 
 __all__ = [
     "to_boolean",

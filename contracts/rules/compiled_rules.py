@@ -9,15 +9,15 @@ from typing import Any, Final, Literal
 
 from contractlog.compatibility.data_contract import Rule, RuleSet
 from contractlog.compatibility.schema import ParsedSchema
-from contractlog.contracts.rules.closures import compile_typed, list_variables
-from contractlog.contracts.rules.expressions import Expression
-from contractlog.contracts.rules.operators import to_bool
-from contractlog.contracts.rules.parser import MAX_TEXT_LENGTH, parse_rule
+from contractlog.contracts.rules.evaluation.closures import compile_typed, list_variables
+from contractlog.contracts.rules.functions.operators import to_bool
+from contractlog.contracts.rules.language.expressions import Expression
+from contractlog.contracts.rules.language.parser import MAX_TEXT_LENGTH, parse_rule
+from contractlog.contracts.rules.language.schema_types import record_type
+from contractlog.contracts.rules.language.type_checker import TypedExpression, infer_types
+from contractlog.contracts.rules.language.value_types import DYN, STRING, TIMESTAMP, ValueKind, ValueType, list_of
 from contractlog.contracts.rules.rule_errors import RuleExpressionError
-from contractlog.contracts.rules.schema_types import record_type
 from contractlog.contracts.rules.sentences import describe_rule
-from contractlog.contracts.rules.type_checker import TypedExpression, infer_types
-from contractlog.contracts.rules.value_types import DYN, STRING, TIMESTAMP, ValueKind, ValueType, list_of
 
 __all__ = [
     "FIELD_VARIABLES",

@@ -11,8 +11,13 @@ from collections.abc import Callable, Collection, Mapping
 from itertools import count
 from typing import Any, Final
 
-from contractlog.contracts.rules import operators, runtime_values
-from contractlog.contracts.rules.expressions import (
+from contractlog.contracts.rules.evaluation import runtime_values
+from contractlog.contracts.rules.evaluation.macros import CAREFUL_MACROS, FAST_MACROS, absorb_and, absorb_or
+from contractlog.contracts.rules.evaluation.runtime_values import TypeValue
+from contractlog.contracts.rules.functions import operators
+from contractlog.contracts.rules.functions.function_table import FUNCTIONS, TYPE_NAMES, RuleFunction
+from contractlog.contracts.rules.functions.time_functions import TIMESTAMP_PARTS
+from contractlog.contracts.rules.language.expressions import (
     Conditional,
     Expression,
     FunctionCall,
@@ -25,13 +30,9 @@ from contractlog.contracts.rules.expressions import (
     Select,
     walk_expression,
 )
-from contractlog.contracts.rules.functions import FUNCTIONS, TYPE_NAMES, RuleFunction
-from contractlog.contracts.rules.macros import CAREFUL_MACROS, FAST_MACROS, absorb_and, absorb_or
-from contractlog.contracts.rules.runtime_values import TypeValue
-from contractlog.contracts.rules.time_functions import TIMESTAMP_PARTS
-from contractlog.contracts.rules.tokens import MAX_INT, MIN_INT
-from contractlog.contracts.rules.type_checker import TypedExpression
-from contractlog.contracts.rules.value_types import NUMBERS, ValueKind, ValueType
+from contractlog.contracts.rules.language.tokens import MAX_INT, MIN_INT
+from contractlog.contracts.rules.language.type_checker import TypedExpression
+from contractlog.contracts.rules.language.value_types import NUMBERS, ValueKind, ValueType
 
 __all__ = ["SourceWriter"]
 

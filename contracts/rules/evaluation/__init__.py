@@ -1,0 +1,1 @@
+"""Evaluation of rules: values at run time, macros, and the generated Python function of a rule."""

@@ -1,0 +1,1 @@
+"""The language of rules: tokens, parser, tree of expressions, types and their inference from schemas."""
