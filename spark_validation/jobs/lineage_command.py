@@ -212,7 +212,8 @@ def _format_edges(edges: list[LineageEdge], topics: Sequence[str], state: AuditS
 
 def _format_for_terminal(edges: list[LineageEdge], topics: Sequence[str], state: AuditState, options: Namespace) -> str:
     from contractlog.contracts.lineage.edges import is_traced  # noqa: PLC0415 - as above
-    from contractlog.spark_validation.lineage.edge_output import LIMITS_NOTE, format_edges  # noqa: PLC0415 - for fast help
+    from contractlog.spark_validation.lineage.edge_output import format_edges  # noqa: PLC0415 - for fast help
+    from contractlog.spark_validation.lineage.methods import LIMITS_NOTE  # noqa: PLC0415 - for fast help
     from contractlog.spark_validation.lineage.topic_diagrams import format_trees  # noqa: PLC0415 - for fast help
     from contractlog.spark_validation.lineage.traced_output import format_traced_edges  # noqa: PLC0415 - as above
 

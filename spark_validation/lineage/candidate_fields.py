@@ -14,22 +14,22 @@ import numpy as np
 
 from contractlog.spark_validation.lineage.sample_arrays import Integers, SampledTopic
 
-__all__ = ["Candidates", "FieldPair", "find_candidates", "share_two_fields"]
+__all__ = ["Candidates", "FieldIndexes", "find_candidates", "share_two_fields"]
 
 MIN_VALUES: Final = 3
 MIN_CONTAINED: Final = 0.25  #: minimum share of the target's values that an anchor's source also has
 MAX_ANCHORS: Final = 16  #: maximum number of field pairs tried per pair of topics
 
-FieldPair = tuple[int, int]
+FieldIndexes = tuple[int, int]
 """Indexes of a source field and a target field that share values."""
 
-Candidates = Mapping[tuple[str, str], Sequence[FieldPair]]
+Candidates = Mapping[tuple[str, str], Sequence[FieldIndexes]]
 """Pairs of fields by the names of source and target, those with the most shared occurrences first."""
 
 
 def find_candidates(
     topics: Sequence[SampledTopic], read_shares: Mapping[str, float] = MappingProxyType({})
-) -> dict[tuple[str, str], list[FieldPair]]:
+) -> dict[tuple[str, str], list[FieldIndexes]]:
     """Return the pairs of fields that share values, of each ordered pair of topics that has any.
 
     The cost is proportional to the number of pairs of fields that have a value in common, summed over all values.
@@ -46,7 +46,7 @@ def find_candidates(
     return candidates
 
 
-def share_two_fields(pairs: Sequence[FieldPair]) -> bool:
+def share_two_fields(pairs: Sequence[FieldIndexes]) -> bool:
     """Return whether two fields of a source share values with two of a target, each with another one.
 
     By one of them, rows can be aligned; the other one may prove that aligned rows belong together. If pairs were left
@@ -75,7 +75,7 @@ class _ValueIndex:
         self._starts = np.cumsum(self._counts) - self._counts
         self._fields = np.repeat(np.arange(len(fields)), lengths)[np.argsort(self._numbers, kind="stable")]
 
-    def find_sources(self, target: int) -> list[tuple[int, list[FieldPair]]]:
+    def find_sources(self, target: int) -> list[tuple[int, list[FieldIndexes]]]:
         """Return the topics that share values with a topic, and the pairs of fields that do."""
         matches = [self._match_field(target, g) for g in range(len(self._topics[target].fields))]
         f, occurrences = (np.concatenate(arrays) for arrays in zip(*matches, strict=True))

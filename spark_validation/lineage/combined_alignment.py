@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from contractlog.spark_validation.lineage.alignment import Alignment
-from contractlog.spark_validation.lineage.candidate_fields import FieldPair
+from contractlog.spark_validation.lineage.candidate_fields import FieldIndexes
 from contractlog.spark_validation.lineage.sample_arrays import GroupedTimes, Integers, SampledTopic
 
 __all__ = ["CombinedFields", "RecordTimes", "align_by_two_fields"]
@@ -79,7 +79,9 @@ class CombinedFields:
             self._groups[first, second] = _group_rows(self.source, first, second)
         return self._groups[first, second]
 
-    def select_sampled(self, target: SampledTopic, first: FieldPair, second: FieldPair, rows: Integers) -> Integers:
+    def select_sampled(
+        self, target: SampledTopic, first: FieldIndexes, second: FieldIndexes, rows: Integers
+    ) -> Integers:
         """Return those of the target rows of which all source rows were sampled, by one of two fields."""
         sampled = self._is_sampled(first[0], target.cells[rows, first[1]])
         if second[0] not in TIMES:
@@ -93,7 +95,7 @@ class CombinedFields:
             self._whole[field] = (sampled.distinct[sampled.whole] >> np.uint64(32)).astype(np.uint32)
         return _find(self._whole[field], values) >= 0
 
-    def may_match(self, target: SampledTopic, first: FieldPair, second: FieldPair, rows: Integers) -> bool:
+    def may_match(self, target: SampledTopic, first: FieldIndexes, second: FieldIndexes, rows: Integers) -> bool:
         """Return whether combinations of a few target rows occur in the source; if not, no more are looked up."""
         groups = self.find_groups(first[0], second[0])
         if groups is None:
@@ -115,8 +117,8 @@ class _Groups:
 
 
 def align_by_two_fields(
-    combined: CombinedFields, target: SampledTopic, pairs: Sequence[FieldPair]
-) -> Iterator[tuple[FieldPair, FieldPair, Alignment]]:
+    combined: CombinedFields, target: SampledTopic, pairs: Sequence[FieldIndexes]
+) -> Iterator[tuple[FieldIndexes, FieldIndexes, Alignment]]:
     """Yield the combinations of two pairs of fields that align rows, and the alignments.
 
     Values occur together by chance, too, so rows with the second value of another row must match far less often.
@@ -143,8 +145,8 @@ def align_by_two_fields(
 def _align(
     combined: CombinedFields,
     target: SampledTopic,
-    first: FieldPair,
-    second: FieldPair,
+    first: FieldIndexes,
+    second: FieldIndexes,
     rows: Integers,
 ) -> Alignment | None:
     """Align those of the target rows of which all source rows were sampled."""

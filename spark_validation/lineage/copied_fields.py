@@ -19,7 +19,7 @@ from contractlog.spark_validation.lineage.alignment import (
     measure_agreement,
     pool_alignments,
 )
-from contractlog.spark_validation.lineage.candidate_fields import FieldPair, share_two_fields
+from contractlog.spark_validation.lineage.candidate_fields import FieldIndexes, share_two_fields
 from contractlog.spark_validation.lineage.combined_alignment import CombinedFields, align_by_two_fields
 from contractlog.spark_validation.lineage.sample_arrays import SampledField, SampledTopic
 
@@ -61,7 +61,7 @@ Copies = Mapping[tuple[str, str], TopicCopy]
 """Copies by the names of source and target."""
 
 
-def find_copy(combined: CombinedFields, target: SampledTopic, pairs: Sequence[FieldPair]) -> TopicCopy | None:
+def find_copy(combined: CombinedFields, target: SampledTopic, pairs: Sequence[FieldIndexes]) -> TopicCopy | None:
     """Return the fields of the target that were copied from the source, or None if there are none.
 
     Rows are aligned by a field that both topics have: each target row with the latest source row before it. This is a
@@ -107,7 +107,7 @@ def find_copy(combined: CombinedFields, target: SampledTopic, pairs: Sequence[Fi
 
 
 def _find_copy_by_two_fields(
-    combined: CombinedFields, target: SampledTopic, pairs: Sequence[FieldPair]
+    combined: CombinedFields, target: SampledTopic, pairs: Sequence[FieldIndexes]
 ) -> TopicCopy | None:
     source = combined.source
     fields: dict[str, CopiedField] = {}

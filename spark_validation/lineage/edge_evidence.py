@@ -10,18 +10,12 @@ import numpy as np
 from contractlog.contracts.audit.time_text import format_timestamp
 from contractlog.contracts.lineage.edges import EdgeDirection, EdgeExample, LagQuantiles, LineageEdge, LineageMethod
 from contractlog.spark_validation.lineage.alignment import RowPairs
+from contractlog.spark_validation.lineage.methods import METHODS
 from contractlog.spark_validation.lineage.sample_arrays import SampledTopic
 
 __all__ = ["FieldEdge", "build_edge"]
 
 QUANTILES: Final = (0.05, 0.5, 0.95)
-
-_DESCRIPTIONS: Final = {
-    "copy": "{target} = {source}",
-    "lookup": "{target} = {source} of the table's record with the same key",
-    "bijection": "{target} stands for {source}: each value of one has one value of the other",
-    "function": "{target} depends on {source}: equal values of {source} have equal values of {target}",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +62,7 @@ def build_edge(
         "support": edge.support,
         "lag_ms": float(np.median(lags)) if timed else None,
         "evidence": "values",
-        "description": description or _DESCRIPTIONS[edge.method].format(source=edge.source, target=edge.target),
+        "description": description or METHODS[edge.method].description.format(source=edge.source, target=edge.target),
         "lag_quantiles_ms": quantiles,
         "first_seen": format_timestamp(int(times.min())),
         "last_seen": format_timestamp(int(times.max())),

@@ -7,25 +7,25 @@ common traces are left out, as OpenLineage can only say that one was made from t
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from importlib.metadata import version
 from itertools import groupby
 from typing import Any, Final
 
+from contractlog.clients.cli.output import align_columns
 from contractlog.compatibility.terminal_text import escape_line
 from contractlog.contracts.audit.number_text import format_duration
 from contractlog.contracts.lineage.details_facet import DETAILS_FACET, build_details_facet
-from contractlog.contracts.lineage.edges import Evidence, LineageEdge, LineageMethod, is_traced, read_evidence
+from contractlog.contracts.lineage.edges import Evidence, LineageEdge, is_traced, read_evidence
 from contractlog.contracts.lineage.openlineage import OUR_PRODUCER
 from contractlog.contracts.lineage.report_edges import split_report_edge
 from contractlog.contracts.lineage.statements import FieldPair, LineageDataset
+from contractlog.spark_validation.lineage.methods import METHODS, DerivationMethod
 
 __all__ = [
     "EVENT_SCHEMA",
     "FACET_SCHEMA",
-    "LIMITS_NOTE",
-    "METHOD_LABELS",
     "build_events",
     "format_edges",
     "kafka_namespace",
@@ -34,34 +34,10 @@ __all__ = [
 EVENT_SCHEMA: Final = "https://openlineage.io/spec/2-0-2/OpenLineage.json#/$defs/DatasetEvent"
 FACET_SCHEMA: Final = "https://openlineage.io/spec/facets/1-0-0/LineageFacet.json#/$defs/LineageDatasetFacet"
 
-METHOD_LABELS: Final[Mapping[LineageMethod, str]] = {
-    "aggregate": "aggregated by a key in windows of time",
-    "bijection": "a conversion or masking: each value stands for one value of the source",
-    "case": "the same text in another case, or with other spaces around it",
-    "concatenation": "joined with other texts",
-    "copy": "copied row by row",
-    "digest": "a digest of the value",
-    "function": "computed: equal values of the source have equal values",
-    "linear": "a linear conversion",
-    "lookup": "looked up by a shared key",
-    "split": "a part of the text",
-    "truncation": "the beginning or end of the text",
-}
-_SUBTYPES: Final[Mapping[LineageMethod, str]] = {
-    "aggregate": "AGGREGATION",
-    "copy": "IDENTITY",
-    "lookup": "JOIN",
-}
-_MASKING: Final = frozenset({"digest"})
-_PLAIN_METHODS: Final = frozenset({"bijection", "copy", "function", "lookup"})
 _HEADINGS: Final = {
     "known": "was made from",
     "unknown": "has the same rows at the same times as (direction unknown)",
 }
-LIMITS_NOTE: Final = (
-    "Lineage covers fields that were copied row by row, looked up by a key, made by a common function, computed from\n"
-    "one recurring field, or aggregated in windows of at most a day. Record keys are not covered yet."
-)
 
 
 def kafka_namespace(bootstrap_servers: str) -> str:
@@ -155,12 +131,12 @@ def _build_transformation(edge: LineageEdge) -> dict[str, Any]:
             "type": "DIRECT",
             "description": f"traced in headers: {edge.get('description', '')}{_describe_lag(edge)}",
         }
-    method = edge["method"]
+    method = METHODS.get(edge["method"], DerivationMethod(edge["method"]))
     return {
         "type": "DIRECT",
-        "subtype": _SUBTYPES.get(method, "TRANSFORMATION"),
-        "description": _describe_edge(edge),
-        "masking": method in _MASKING,
+        "subtype": method.subtype,
+        "description": _describe_edge(edge, method),
+        "masking": method.masking,
     }
 
 
@@ -168,10 +144,9 @@ def _describe_lag(edge: LineageEdge) -> str:
     return "" if edge["lag_ms"] is None else f", {edge['lag_ms']:.0f} ms later (median)"
 
 
-def _describe_edge(edge: LineageEdge) -> str:
+def _describe_edge(edge: LineageEdge, method: DerivationMethod) -> str:
     derivation = f"{edge.get('description')}; " if edge.get("description") else ""
-    label = METHOD_LABELS.get(edge["method"], edge["method"])
-    description = f"{derivation}found in values: {label}, score {edge['score']}, {edge['support']} rows agree"
+    description = f"{derivation}found in values: {method.label}, score {edge['score']}, {edge['support']} rows agree"
     description += _describe_lag(edge)
     if edge["direction"] == "unknown":
         description += ", direction unknown: both topics have the same rows at the same times"
@@ -180,7 +155,8 @@ def _describe_edge(edge: LineageEdge) -> str:
 
 def _describe_derivation(edge: LineageEdge) -> str:
     """Return the derivation in words, unless the method says all about it."""
-    return "" if edge["method"] in _PLAIN_METHODS else edge.get("description", "")
+    method = METHODS.get(edge["method"])
+    return "" if method is not None and method.description else edge.get("description", "")
 
 
 def format_edges(edges: Sequence[LineageEdge]) -> str:
@@ -188,12 +164,8 @@ def format_edges(edges: Sequence[LineageEdge]) -> str:
     blocks = []
     labelled = any(read_evidence(edge) != "values" for edge in edges)
     for (topic, direction), group in groupby(edges, key=lambda edge: (edge["to"]["topic"], edge["direction"])):
-        lines = [_format_edge(edge, labelled=labelled) for edge in group]
-        widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
-        rows = ["  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)) for line in lines]
-        blocks.append(
-            "\n".join([f"{escape_line(topic)} {_HEADINGS[direction]}", *(f"  {row}".rstrip() for row in rows)])
-        )
+        rows = align_columns([_format_edge(edge, labelled=labelled) for edge in group])
+        blocks.append("\n  ".join([f"{escape_line(topic)} {_HEADINGS[direction]}", *rows]))
     return "\n\n".join(blocks)
 
 

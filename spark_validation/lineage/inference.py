@@ -79,7 +79,7 @@ def _infer_edges(
     candidates = find_candidates(topics, read_shares)
     compared = compare_topics(topics, candidates, read_shares, step)
     topics, originals = compared.topics, compared.originals
-    estate = _Estate(
+    all_topics = _TopicsAndCopies(
         topics,
         {topic.name: topic for topic in topics},
         candidates,
@@ -92,16 +92,16 @@ def _infer_edges(
     for target in topics:
         original = originals.get(target.name)
         if original is not None:
-            edges += _mirror_edges(estate.by_name[original], target, compared.mirrors[target.name])
+            edges += _mirror_edges(all_topics.by_name[original], target, compared.mirrors[target.name])
             for _ in topics[1:]:
                 step()  # instead of the lookups
         else:
-            edges += _explain_fields(target, estate)
+            edges += _explain_fields(target, all_topics)
     return sorted(edges, key=lambda edge: (*edge["to"].values(), *edge["from"].values()))
 
 
 @dataclass(frozen=True, slots=True)
-class _Estate:
+class _TopicsAndCopies:
     """All topics, and the copies among them."""
 
     topics: list[SampledTopic]
@@ -113,15 +113,15 @@ class _Estate:
     step: Callable[[], None]  #: to be called after each comparison of two topics for lookups
 
 
-def _explain_fields(target: SampledTopic, estate: _Estate) -> list[LineageEdge]:
+def _explain_fields(target: SampledTopic, all_topics: _TopicsAndCopies) -> list[LineageEdge]:
     """Return edges to the fields of a topic.
 
     Order: copies of direct sources or, if there are none, aggregates; then lookups, other copies, conversions and
     mappings.
     """
-    copies = estate.copies
+    copies = all_topics.copies
     candidates = sorted(a for a, b in copies if b == target.name)
-    nearest = nearest_sources(target, candidates, estate.by_name, copies, estate.read_shares)
+    nearest = nearest_sources(target, candidates, all_topics.by_name, copies, all_topics.read_shares)
     unexplained = {field.name for field in target.fields}
     edges: list[LineageEdge] = []
 
@@ -130,29 +130,29 @@ def _explain_fields(target: SampledTopic, estate: _Estate) -> list[LineageEdge]:
         unexplained.difference_update(edge["to"]["field"] for edge in more)
 
     if not any(copies[source, target.name].fields.keys() == unexplained for source in nearest):
-        add(_aggregate_edges(target, estate))
+        add(_aggregate_edges(target, all_topics))
         if edges:  # other topics with equal aggregates are no sources
-            add(_lookup_edges(target, estate, unexplained, estate.step))
+            add(_lookup_edges(target, all_topics, unexplained, all_topics.step))
             return edges
     contested = _contested_fields(target, nearest, copies)
-    looked_up = {edge["to"]["field"] for edge in _lookup_edges(target, estate, contested, lambda: None)}
-    add(_copy_edges(target, nearest, unexplained, estate, looked_up=looked_up))
+    looked_up = {edge["to"]["field"] for edge in _lookup_edges(target, all_topics, contested, lambda: None)}
+    add(_copy_edges(target, nearest, unexplained, all_topics, looked_up=looked_up))
     sources = sorted({edge["from"]["topic"] for edge in edges})
-    add(_lookup_edges(target, estate, unexplained, estate.step))
-    add(_copy_edges(target, candidates, unexplained, estate))
+    add(_lookup_edges(target, all_topics, unexplained, all_topics.step))
+    add(_copy_edges(target, candidates, unexplained, all_topics))
     for source in sources:
-        add(_conversion_edges(estate.by_name[source], target, copies[source, target.name], unexplained))
+        add(_conversion_edges(all_topics.by_name[source], target, copies[source, target.name], unexplained))
     for source in sources:
-        add(_mapping_edges(estate.by_name[source], target, copies[source, target.name], unexplained))
+        add(_mapping_edges(all_topics.by_name[source], target, copies[source, target.name], unexplained))
     return edges
 
 
-def _aggregate_edges(target: SampledTopic, estate: _Estate) -> list[LineageEdge]:
+def _aggregate_edges(target: SampledTopic, all_topics: _TopicsAndCopies) -> list[LineageEdge]:
     """Return the edges from the topic that a target aggregates, preferably from one that is no copy."""
     aggregates: dict[str, Aggregate] = {}
     foreign = TargetKeys(target)
-    for source in estate.originals:
-        pairs = estate.candidates.get((source.name, target.name))
+    for source in all_topics.originals:
+        pairs = all_topics.candidates.get((source.name, target.name))
         aggregate = find_aggregate(source, foreign, pairs) if pairs else None
         if aggregate is not None:
             aggregates[source.name] = aggregate
@@ -160,8 +160,8 @@ def _aggregate_edges(target: SampledTopic, estate: _Estate) -> list[LineageEdge]
         return []
     most = max((len(each.fields), each.score) for each in aggregates.values())
     equal = [name for name, each in aggregates.items() if (len(each.fields), each.score) == most]
-    name = min(equal, key=lambda name: (any((other, name) in estate.copies for other in equal), name))
-    aggregate, source = aggregates[name], estate.by_name[name]
+    name = min(equal, key=lambda name: (any((other, name) in all_topics.copies for other in equal), name))
+    aggregate, source = aggregates[name], all_topics.by_name[name]
     key = FieldEdge(
         "aggregate",
         aggregate.key,
@@ -203,7 +203,7 @@ def _copy_edges(
     target: SampledTopic,
     candidates: list[str],
     unexplained: AbstractSet[str],
-    estate: _Estate,
+    all_topics: _TopicsAndCopies,
     *,
     looked_up: AbstractSet[str] = frozenset(),
 ) -> list[LineageEdge]:
@@ -212,7 +212,7 @@ def _copy_edges(
     Of candidates with clearly the most rows, the one that explains most fields is taken, and so on for the rest. Fields
     that a lookup table explains equally well are ignored: other copies of the same source have them, too.
     """
-    copies = estate.copies
+    copies = all_topics.copies
     sources: dict[str, str] = {}
     remaining = set(unexplained)
     while True:
@@ -228,7 +228,7 @@ def _copy_edges(
         sources.update(dict.fromkeys(fields[source], source))
         remaining -= fields[source]
     return [
-        _copy_edge(estate.by_name[source], target, field, copies[source, target.name].fields[field])
+        _copy_edge(all_topics.by_name[source], target, field, copies[source, target.name].fields[field])
         for field, chosen in sources.items()
         for source in sorted({chosen, *_joined_sources(field, chosen, target.name, sources, copies)})
     ]
@@ -295,16 +295,16 @@ def _mapping_edges(
 
 
 def _lookup_edges(
-    target: SampledTopic, estate: _Estate, unexplained: AbstractSet[str], step: Callable[[], None]
+    target: SampledTopic, all_topics: _TopicsAndCopies, unexplained: AbstractSet[str], step: Callable[[], None]
 ) -> list[LineageEdge]:
     best: dict[str, LineageEdge] = {}
-    for table in estate.topics:
+    for table in all_topics.topics:
         if table is target:
             continue
         step()
-        if (target.name, table.name) in estate.copies or not unexplained:
+        if (target.name, table.name) in all_topics.copies or not unexplained:
             continue
-        pairs = estate.candidates.get((table.name, target.name))
+        pairs = all_topics.candidates.get((table.name, target.name))
         for field, source in find_lookups(table, target, pairs, unexplained).items() if pairs else ():
             edge = build_edge(
                 table,

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import groupby
 from typing import Final
 
+from contractlog.clients.cli.output import align_columns
 from contractlog.compatibility.terminal_text import escape_line
 from contractlog.contracts.audit.number_text import format_duration
 from contractlog.contracts.lineage.published_edges import PublishedEdge
@@ -24,16 +25,8 @@ def format_published_edges(edges: Sequence[PublishedEdge]) -> str:
     blocks = []
     for (topic, direction), group in groupby(edges, key=lambda edge: (edge["to"]["topic"], edge["direction"])):
         heading = f"{escape_line(topic)} {_HEADINGS[direction]}"
-        blocks.append("\n".join([heading, *_align([_list_cells(edge) for edge in group])]))
+        blocks.append("\n  ".join([heading, *align_columns([_list_cells(edge) for edge in group])]))
     return "\n\n".join(blocks)
-
-
-def _align(lines: Sequence[Sequence[str]]) -> Iterator[str]:
-    """Yield lines with aligned columns; empty columns are left out."""
-    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
-    for line in lines:
-        cells = (cell.ljust(width) for cell, width in zip(line, widths, strict=True) if width)
-        yield f"  {'  '.join(cells)}".rstrip()
 
 
 def _list_cells(edge: PublishedEdge) -> tuple[str, ...]:

@@ -10,7 +10,7 @@ from typing import Final
 import numpy as np
 
 from contractlog.spark_validation.lineage.alignment import Alignment, RowPairs, may_agree, measure_agreement
-from contractlog.spark_validation.lineage.candidate_fields import FieldPair, share_two_fields
+from contractlog.spark_validation.lineage.candidate_fields import FieldIndexes, share_two_fields
 from contractlog.spark_validation.lineage.copied_fields import find_proofs
 from contractlog.spark_validation.lineage.sample_arrays import SampledField, SampledTopic, find_values
 
@@ -32,7 +32,7 @@ class LookupField:
 
 
 def find_lookups(
-    table: SampledTopic, target: SampledTopic, pairs: Sequence[FieldPair], unexplained: AbstractSet[str]
+    table: SampledTopic, target: SampledTopic, pairs: Sequence[FieldIndexes], unexplained: AbstractSet[str]
 ) -> dict[str, LookupField]:
     """Return the table fields from which unexplained target fields were looked up, by target field.
 

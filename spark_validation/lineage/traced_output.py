@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from itertools import groupby
 from typing import Final
 
+from contractlog.clients.cli.output import align_columns
 from contractlog.compatibility.terminal_text import escape_line
 from contractlog.contracts.audit.number_text import format_duration
 from contractlog.contracts.audit.record_position import RecordPosition
@@ -22,15 +23,9 @@ def format_traced_edges(edges: Iterable[LineageEdge]) -> str:
     """Return the edges, which are sorted by target topic, as lines with aligned columns."""
     blocks = [_HEADING]
     for (topic, direction), group in groupby(edges, key=lambda edge: (edge["to"]["topic"], edge["direction"])):
-        lines = [_format_edge(edge) for edge in group]
-        blocks.append(f"{escape_line(topic)} {_NAMED if direction == 'known' else _SAME_TRACES}\n{_align(lines)}")
+        heading = f"{escape_line(topic)} {_NAMED if direction == 'known' else _SAME_TRACES}"
+        blocks.append("\n  ".join([heading, *align_columns([_format_edge(edge) for edge in group])]))
     return "\n\n".join(blocks)
-
-
-def _align(lines: Sequence[Sequence[str]]) -> str:
-    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
-    rows = ("  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)) for line in lines)
-    return "\n".join(f"  {row}".rstrip() for row in rows)
 
 
 def _format_edge(edge: LineageEdge) -> tuple[str, ...]:

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from contractlog.spark_validation.lineage.alignment import RowPairs
-from contractlog.spark_validation.lineage.candidate_fields import FieldPair
+from contractlog.spark_validation.lineage.candidate_fields import FieldIndexes
 from contractlog.spark_validation.lineage.sample_arrays import Integers, SampledField, SampledTopic, find_values
 from contractlog.spark_validation.lineage.sampling import compute_sampling_ranks
 
@@ -126,7 +126,7 @@ class _Windows:
     values: dict[str, Floats]  #: by function; by row and source field
 
 
-def find_aggregate(source: SampledTopic, foreign: TargetKeys, pairs: Sequence[FieldPair]) -> Aggregate | None:
+def find_aggregate(source: SampledTopic, foreign: TargetKeys, pairs: Sequence[FieldIndexes]) -> Aggregate | None:
     """Return how the target aggregates the source, or None if it does not.
 
     Args:

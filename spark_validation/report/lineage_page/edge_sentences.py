@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from contractlog.contracts.lineage.edges import Evidence, LineageEdge, is_directed
-from contractlog.spark_validation.lineage.edge_output import METHOD_LABELS
+from contractlog.spark_validation.lineage.methods import describe_method
 from contractlog.spark_validation.report.formatters import format_count, format_duration, format_plural, format_time
 from contractlog.spark_validation.report.lineage_page.topic_graph import TopicLink
 
@@ -31,11 +31,6 @@ WHOLE_TOPIC: Final = "(whole topic)"
 def name_field(field: str) -> str:
     """Return the name of a field; evidence may be about a topic as a whole, which has none."""
     return field or WHOLE_TOPIC
-
-
-def describe_method(edge: LineageEdge) -> str:
-    """Return how the target was made; methods of later versions are named as they are."""
-    return METHOD_LABELS.get(edge["method"], edge["method"])
 
 
 def describe_lag(edge: LineageEdge) -> str:

@@ -11,7 +11,7 @@ from jinja2 import Environment
 from markupsafe import Markup
 
 from contractlog.contracts.lineage.edges import EVIDENCE, LineageEdge
-from contractlog.spark_validation.lineage.edge_output import LIMITS_NOTE
+from contractlog.spark_validation.lineage.methods import LIMITS_NOTE
 from contractlog.spark_validation.report import formatters
 from contractlog.spark_validation.report.lineage_page import edge_sentences, layout, svg_picture
 from contractlog.spark_validation.report.lineage_page.box_labels import shorten_label

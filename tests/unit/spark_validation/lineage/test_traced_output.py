@@ -23,7 +23,7 @@ def test_common_traces_are_not_said_to_be_an_origin() -> None:
     text = format_traced_edges([{**traced_edge("a", "b", directed=False), "support": 1, "example": None}])
     assert text.splitlines()[2:] == [
         "b has later records of the same traces as (made from it, or both by a third program)",
-        "  <-> a  1 sampled trace    lag 1.5 s",
+        "  <-> a  1 sampled trace  lag 1.5 s",
     ]
 
 
