@@ -7,26 +7,23 @@ processor time instead of 52.
 from __future__ import annotations
 
 import asyncio
-import re
 from collections.abc import Callable
-from functools import lru_cache
 from typing import Final
-from urllib.parse import unquote_plus
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from contractlog.compatibility.errors import RegistryError, StoreError
-from contractlog.compatibility.identifiers import DEFAULT_CONTEXT, Subject
+from contractlog.compatibility.errors import StoreError
+from contractlog.compatibility.identifiers import Subject
 from contractlog.registry.access.current_caller import Principal, current_permissions
 from contractlog.registry.access.permissions import ALL_PERMISSIONS, Permission, Permissions
 from contractlog.registry.features.fetches.counter import FetchCounter
 from contractlog.registry.http.api_response import MEDIA_TYPE
 from contractlog.registry.http.fastpath.cache_by_schema_id import ByteCache
-from contractlog.registry.http.path_values import parse_subject
+from contractlog.registry.http.fastpath.request_paths import RAW_SCHEMA_PATH, SCHEMA_PATH, parse_requested_subject
 from contractlog.registry.http.redaction import redact_unreadable
 from contractlog.registry.telemetry.recorded_metrics import Telemetry
 
-__all__ = ["CachedSchemaById", "parse_requested_subject"]
+__all__ = ["CachedSchemaById"]
 
 Reader = Callable[[Scope], Principal | None]  #: returns a caller with read permission, else None
 RenderedResponse = tuple[Message, Message]  #: the start of a response, and its body
@@ -36,33 +33,6 @@ STALE: Final = (b"x-contractlog-stale", b"database-unavailable")
 _MAX_SILENCE_SECONDS: Final = 0.25  #: a database that has been silent for longer is not queried
 _TEMPLATE: Final = "/schemas/ids/{schema_id}"
 _CONTENT_TYPE: Final = (b"content-type", MEDIA_TYPE.encode())
-_SCHEMA_PATH: Final = re.compile(r"/schemas/ids/(0|[1-9][0-9]{0,9})")
-_RAW_PATH: Final = re.compile(_SCHEMA_PATH.pattern.encode())
-_NO_SUBJECT: Final = (DEFAULT_CONTEXT, "")
-_FORMAT_PARAMETERS: Final = frozenset({b"format", b"referenceFormat", b"reference_format", b"findTags"})
-
-
-@lru_cache(4096)
-def parse_requested_subject(query: bytes) -> tuple[str, str] | None:
-    """Return the context and subject name that are requested; None if the cache cannot serve the request.
-
-    >>> parse_requested_subject(b"fetchMaxId=false&subject="), parse_requested_subject(b"subject=%3A.eu%3Aa")
-    (('.', ''), ('.eu', 'a'))
-    >>> parse_requested_subject(b"fetchMaxId=true")
-    """
-    if not query:
-        return _NO_SUBJECT
-    subject = b""
-    for pair in query.split(b"&"):
-        name, _, value = pair.partition(b"=")
-        if name == b"subject" and not subject:
-            subject = value
-        elif name == b"fetchMaxId":
-            if value.lower() == b"true":
-                return None
-        elif (value and name in _FORMAT_PARAMETERS) or name == b"subject" or b"%" in name:
-            return None
-    return _parse_subject(subject) if subject else _NO_SUBJECT
 
 
 def _may_read(requested: tuple[str, str], permissions: Permissions) -> bool:
@@ -70,14 +40,6 @@ def _may_read(requested: tuple[str, str], permissions: Permissions) -> bool:
     return (
         not requested[1] or permissions is ALL_PERMISSIONS or permissions.permits(Permission.READ, Subject(*requested))
     )
-
-
-def _parse_subject(value: bytes) -> tuple[str, str] | None:
-    try:
-        subject = parse_subject(unquote_plus(value.decode("latin-1")))
-    except RegistryError:
-        return None
-    return subject.context, subject.name
 
 
 class CachedSchemaById:
@@ -101,7 +63,7 @@ class CachedSchemaById:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer the request from memory, or pass it on."""
         if scope["type"] == "http" and scope["method"] == "GET":
-            match = _SCHEMA_PATH.fullmatch(scope["path"])
+            match = SCHEMA_PATH.fullmatch(scope["path"])
             requested = parse_requested_subject(scope["query_string"]) if match else None
             if match and requested and _may_read(requested, current_permissions.get()):
                 key = (requested[0], int(match[1]))
@@ -121,7 +83,7 @@ class CachedSchemaById:
 
     def try_cached(self, scope: Scope, reader: Reader) -> RenderedResponse | None:
         """Return the response if it needs no other layer and no waiting; else None."""
-        match = _RAW_PATH.fullmatch(scope.get("raw_path", b"")) if scope["method"] == "GET" else None
+        match = RAW_SCHEMA_PATH.fullmatch(scope.get("raw_path", b"")) if scope["method"] == "GET" else None
         requested = parse_requested_subject(scope["query_string"]) if match else None
         if not match or not requested:
             return None

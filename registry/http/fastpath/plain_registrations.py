@@ -7,7 +7,6 @@ Gain (``benchmarks/registry/fastpath.py --only plain_registrations``): 1,620 µs
 
 from __future__ import annotations
 
-import re
 from typing import Final
 
 from starlette.requests import Request
@@ -17,15 +16,13 @@ from starlette.types import Receive, Scope, Send
 from contractlog.registry.features.schemas.renderer import AS_STORED
 from contractlog.registry.features.versions.routes import register_and_respond
 from contractlog.registry.features.versions.service import VersionService
+from contractlog.registry.http.fastpath.request_paths import REGISTRATION_PATH, REGISTRATION_QUERY
 from contractlog.registry.http.path_values import decode_segment, parse_subject
 from contractlog.registry.http.release_profiles import Profile
 from contractlog.registry.http.request_bodies import require_json_content
 from contractlog.registry.registration.service import RegistrationService
 
 __all__ = ["PlainRegistrations"]
-
-_PATH: Final = re.compile(r"/subjects/([^/]+)/versions")
-_QUERY: Final = re.compile(rb"(?:normalize=((?i:true)|(?i:false)))?")
 
 
 class PlainRegistrations(BaseRoute):
@@ -42,7 +39,10 @@ class PlainRegistrations(BaseRoute):
     def matches(self, scope: Scope) -> tuple[Match, Scope]:
         """Match a request of this form only."""
         if scope["type"] == "http" and scope["method"] == "POST":
-            path, query = _PATH.fullmatch(scope["path"]), _QUERY.fullmatch(scope["query_string"])
+            path, query = (
+                REGISTRATION_PATH.fullmatch(scope["path"]),
+                REGISTRATION_QUERY.fullmatch(scope["query_string"]),
+            )
             if path and query:
                 normalize = (query[1] or b"").lower() == b"true"
                 return Match.FULL, {"template": self.path, "registration": (path[1], normalize)}

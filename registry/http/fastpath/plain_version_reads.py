@@ -7,7 +7,6 @@ processor time instead of 1,231.
 from __future__ import annotations
 
 import re
-from typing import Final
 
 from starlette.types import ASGIApp, Receive, Scope, Send
 
@@ -16,15 +15,13 @@ from contractlog.registry.execution.work_limits import RequestAbandoned, Request
 from contractlog.registry.features.versions.service import VersionService
 from contractlog.registry.http.api_response import ApiResponse
 from contractlog.registry.http.errors import error_response
+from contractlog.registry.http.fastpath.request_paths import LIVE_QUERY, VERSION_PATH
 from contractlog.registry.http.path_values import decode_segment, parse_subject
 from contractlog.registry.http.release_profiles import Profile
 from contractlog.registry.http.request_limits import caller_key
 from contractlog.registry.http.response_bodies import SchemaBody
 
 __all__ = ["PlainVersionReads"]
-
-_VERSION_PATH: Final = re.compile(r"/subjects/([^/]+)/versions/(?:latest|-1|([1-9][0-9]{0,8}))")
-_LIVE_QUERY: Final = re.compile(rb"(?:deleted=(?i:false)?)?")  #: query strings that select live versions
 
 
 class PlainVersionReads:
@@ -37,8 +34,8 @@ class PlainVersionReads:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer the request, or pass it on."""
-        if scope["type"] == "http" and scope["method"] == "GET" and _LIVE_QUERY.fullmatch(scope["query_string"]):
-            match = _VERSION_PATH.fullmatch(scope["path"])
+        if scope["type"] == "http" and scope["method"] == "GET" and LIVE_QUERY.fullmatch(scope["query_string"]):
+            match = VERSION_PATH.fullmatch(scope["path"])
             if match:
                 scope["template"] = "/subjects/{subject}/versions/{version}"
                 work = RequestWork(caller_key(scope), receive=receive)  # the layer that sets it otherwise is inside

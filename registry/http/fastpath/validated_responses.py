@@ -22,7 +22,7 @@ from contractlog.registry.access.current_caller import current_permissions
 from contractlog.registry.access.permissions import ALL_PERMISSIONS
 from contractlog.registry.http.errors import error_response
 from contractlog.registry.http.fastpath.change_checks import ChangeChecks
-from contractlog.registry.http.fastpath.repeated_requests import find_subject_name, is_repeatable
+from contractlog.registry.http.fastpath.request_paths import find_subject_name, is_repeatable
 from contractlog.registry.http.fastpath.response_memory import ResponseMemory, StoredResponse
 from contractlog.registry.telemetry.recorded_metrics import Telemetry
 

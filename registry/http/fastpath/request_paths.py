@@ -1,15 +1,44 @@
-"""The requests whose responses may be answered from memory, and what each response depends on."""
+"""Paths and queries of the requests that have a shortcut, and what the responses of repeated requests depend on.
+
+A request that matches nothing here goes to its route. Paths are as ``http/context_paths.py`` leaves them.
+"""
 
 from __future__ import annotations
 
 import re
 from functools import lru_cache
 from typing import Final
+from urllib.parse import unquote_plus
 
 from contractlog.compatibility.errors import RegistryError
+from contractlog.compatibility.identifiers import DEFAULT_CONTEXT
 from contractlog.registry.http.path_values import decode_segment, parse_subject
 
-__all__ = ["find_subject_name", "is_repeatable"]
+__all__ = [
+    "LIVE_QUERY",
+    "RAW_SCHEMA_PATH",
+    "REGISTRATION_PATH",
+    "REGISTRATION_QUERY",
+    "SCHEMA_PATH",
+    "VERSION_PATH",
+    "find_subject_name",
+    "is_repeatable",
+    "parse_requested_subject",
+]
+
+#: A schema by id (``cached_reads.py``).
+SCHEMA_PATH: Final = re.compile(r"/schemas/ids/(0|[1-9][0-9]{0,9})")
+RAW_SCHEMA_PATH: Final = re.compile(SCHEMA_PATH.pattern.encode())
+_NO_SUBJECT: Final = (DEFAULT_CONTEXT, "")
+_FORMAT_PARAMETERS: Final = frozenset({b"format", b"referenceFormat", b"reference_format", b"findTags"})
+
+#: A live version: its subject, and its number unless it is the latest (``plain_version_reads.py``).
+VERSION_PATH: Final = re.compile(r"/subjects/([^/]+)/versions/(?:latest|-1|([1-9][0-9]{0,8}))")
+LIVE_QUERY: Final = re.compile(rb"(?:deleted=(?i:false)?)?")
+
+#: A registration, with its subject (``plain_registrations.py``).
+REGISTRATION_PATH: Final = re.compile(r"/subjects/([^/]+)/versions")
+REGISTRATION_QUERY: Final = re.compile(rb"(?:normalize=((?i:true)|(?i:false)))?")
 
 _VERSION: Final = r"/versions/(?:latest|-1|[1-9][0-9]{0,8})"
 #: Reads that depend on the versions of the subject in their path, and on no other subject.
@@ -30,6 +59,29 @@ _OTHER_SUBJECTS: Final = re.compile(rb'"references"|"id"\s*:|\\u00|\x00')
 _MAX_PATH: Final = 1_024  #: characters
 #: Parameters by which a response includes the texts of other subjects.
 _RESOLVING: Final = re.compile(rb"(?i)format|%")
+
+
+@lru_cache(4096)
+def parse_requested_subject(query: bytes) -> tuple[str, str] | None:
+    """Return the context and subject name that are requested; None if the cache cannot serve the request.
+
+    >>> parse_requested_subject(b"fetchMaxId=false&subject="), parse_requested_subject(b"subject=%3A.eu%3Aa")
+    (('.', ''), ('.eu', 'a'))
+    >>> parse_requested_subject(b"fetchMaxId=true")
+    """
+    if not query:
+        return _NO_SUBJECT
+    subject = b""
+    for pair in query.split(b"&"):
+        name, _, value = pair.partition(b"=")
+        if name == b"subject" and not subject:
+            subject = value
+        elif name == b"fetchMaxId":
+            if value.lower() == b"true":
+                return None
+        elif (value and name in _FORMAT_PARAMETERS) or name == b"subject" or b"%" in name:
+            return None
+    return _parse_subject(subject) if subject else _NO_SUBJECT
 
 
 def is_repeatable(method: str, path: str) -> bool:
@@ -61,3 +113,11 @@ def find_subject_name(method: str, path: str, query: bytes, body: bytes) -> str 
     except RegistryError:
         return None
     return subject.name or None
+
+
+def _parse_subject(value: bytes) -> tuple[str, str] | None:
+    try:
+        subject = parse_subject(unquote_plus(value.decode("latin-1")))
+    except RegistryError:
+        return None
+    return subject.context, subject.name

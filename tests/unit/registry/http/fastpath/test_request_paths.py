@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from contractlog.registry.http.fastpath.repeated_requests import find_subject_name, is_repeatable
+from contractlog.registry.http.fastpath.request_paths import find_subject_name, is_repeatable
 
 BODY = json.dumps({"schema": '{"type": "string"}'}).encode()
 REFERRING = json.dumps({"schema": '"R"', "references": [{"name": "R", "subject": "b", "version": 1}]}).encode()
