@@ -9,12 +9,16 @@ from contractlog.compatibility.errors import InvalidSchema
 from contractlog.compatibility.json_positions import split_pointer
 from contractlog.compatibility.json_text import parse_json, parse_pointer
 
-__all__ = ["find_field_path"]
-
+__all__ = ["find_field_path", "join_path"]
 
 _DEFINITIONS: Final = frozenset({"$defs", "definitions"})
 _ITEMS: Final = frozenset({"items", "prefixItems"})
 _VALUES: Final = frozenset({"values", "additionalProperties"})
+
+
+def join_path(path: str, name: str) -> str:
+    """Return the path of a field within its parent."""
+    return f"{path}.{name}" if path else name
 
 
 def find_field_path(text: str, pointer: str) -> str | None:

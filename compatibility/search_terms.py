@@ -12,7 +12,7 @@ from typing import Any, Final
 from contractlog.compatibility.data_contract import Metadata
 from contractlog.compatibility.tags import read_tags
 
-__all__ = ["MAX_TERMS", "Term", "TermKind", "join_path", "limit_terms", "list_metadata_terms", "load_json", "tag_terms"]
+__all__ = ["MAX_TERMS", "Term", "TermKind", "limit_terms", "list_metadata_terms", "load_json", "tag_terms"]
 
 MAX_TERMS: Final = 10_000  #: per schema
 _MAX_OCCURRENCES: Final = 20  #: positions per schema that are listed for the same term
@@ -49,11 +49,6 @@ def tag_terms(node: Mapping[str, Any], path: str) -> Iterator[Term]:
     """Yield the inline tags of a node."""
     for tag in read_tags(node):
         yield Term(TermKind.TAG, tag, tag, path)
-
-
-def join_path(path: str, name: str) -> str:
-    """Return the path of a field within its parent."""
-    return f"{path}.{name}" if path else name
 
 
 def list_metadata_terms(metadata: Metadata) -> Iterator[Term]:

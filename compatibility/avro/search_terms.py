@@ -7,7 +7,8 @@ from typing import Any, NamedTuple
 
 from contractlog.compatibility.avro.names import qualify_name
 from contractlog.compatibility.avro.types import NAMED_TYPES, PRIMITIVES
-from contractlog.compatibility.search_terms import Term, TermKind, join_path, load_json, tag_terms
+from contractlog.compatibility.field_paths import join_path
+from contractlog.compatibility.search_terms import Term, TermKind, load_json, tag_terms
 
 __all__ = ["extract_avro_terms"]
 

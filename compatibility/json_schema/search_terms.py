@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from contractlog.compatibility.field_paths import join_path
 from contractlog.compatibility.json_schema.vocabulary import (
     CLOSING_KEYWORDS,
     DEFINITION_KEYWORDS,
     ITEM_KEYWORDS,
     SAME_VALUE_KEYWORDS,
 )
-from contractlog.compatibility.search_terms import Term, TermKind, join_path, load_json, tag_terms
+from contractlog.compatibility.search_terms import Term, TermKind, load_json, tag_terms
 
 __all__ = ["extract_json_terms"]
 

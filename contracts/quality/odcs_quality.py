@@ -9,6 +9,7 @@ from typing import Any, Final, cast
 
 from contractlog.compatibility.encodable_text import is_encodable
 from contractlog.compatibility.errors import UsageError
+from contractlog.compatibility.field_paths import join_path
 from contractlog.contracts.quality.rules import (
     CUSTOM_FIELD_METRICS,
     CUSTOM_METRICS,
@@ -150,7 +151,7 @@ def _parse_properties(
         name = reader.text(item, "name", at)
         if not name:
             raise reader.fail((*at, "name"), "is missing: it is the path of a field")
-        yield from _parse_property(reader, item, at, f"{prefix}.{name}" if prefix else name, depth)
+        yield from _parse_property(reader, item, at, join_path(prefix, name), depth)
 
 
 def _parse_property(

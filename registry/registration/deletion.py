@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Mapping, Sequence
 
 from contractlog.compatibility.errors import (
@@ -48,7 +47,7 @@ class DeletionService:
         def delete(transaction: Transaction) -> list[int]:
             return work(transaction, resolve_alias(transaction, subject, permissions, Permission.WRITE))
 
-        return await asyncio.wrap_future(self._store.transact(delete))
+        return await self._store.change(delete)
 
     async def version(self, subject: Subject, number: int | None, *, permanent: bool = False) -> int:
         """Soft-delete one version (or hard-delete, if ``permanent``), and return its number.
@@ -64,7 +63,7 @@ class DeletionService:
         def delete(transaction: Transaction) -> int:
             return work(transaction, resolve_alias(transaction, subject, permissions, Permission.WRITE), number)
 
-        return await asyncio.wrap_future(self._store.transact(delete))
+        return await self._store.change(delete)
 
 
 def _require_versions(transaction: Transaction, subject: Subject) -> dict[int, bool]:

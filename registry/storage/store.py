@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import threading
 import time
@@ -173,6 +174,10 @@ class Store:
         """
         self._availability.require()
         return self._writer.submit(_Change(work, actor or current_actor.get(), contexts))
+
+    async def change(self, work: Callable[[Transaction], T], *, contexts: Collection[str] | None = None) -> T:
+        """Run a change as ``transact`` does, for the caller of the current request, and return its result."""
+        return await asyncio.wrap_future(self.transact(work, contexts=contexts))
 
     def on_commit(self, listener: Callable[[frozenset[tuple[str, int]]], None]) -> None:
         """Call the listener with the (context, id) whose responses changed.

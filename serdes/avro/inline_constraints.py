@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from contractlog.compatibility.avro.types import Array, AvroType, Map, Primitive, Record, Union
+from contractlog.compatibility.field_paths import join_path
 from contractlog.compatibility.schema import ParsedSchema
 from contractlog.serdes.avro.avro_schema import avro_schema_of
 from contractlog.serdes.avro.field_rules import UnionBranches
@@ -70,7 +71,7 @@ class _ConstraintWalk:
             member = value.get(field.name)
             if member is None:
                 continue
-            inner = f"{path}.{field.name}" if path else field.name
+            inner = join_path(path, field.name)
             for rule in self._of_fields[record.name, field.name]:
                 yield rule, field.type, member, inner
             yield from self._visit(field.type, member, inner, depth + 1)

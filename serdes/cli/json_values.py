@@ -21,6 +21,7 @@ from contractlog.compatibility.avro.types import (
     Primitive,
     Record,
     Union,
+    is_null,
 )
 from contractlog.compatibility.errors import UsageError
 from contractlog.serdes.avro.interpreter.codec_builder import CodecBuilder
@@ -90,7 +91,7 @@ class AvroValueConverter:
     def _convert_union(self, union: Union, json: Any) -> Any:
         if json is None:
             return None
-        others = [branch for branch in union.branches if not _is_null(branch)]
+        others = [branch for branch in union.branches if not is_null(branch)]
         if len(others) == 1:
             return self._convert(others[0], json)
         unknown: UsageError | None = None
@@ -106,10 +107,6 @@ class AvroValueConverter:
         if unknown is not None:
             raise unknown
         return json
-
-
-def _is_null(node: AvroType) -> bool:
-    return isinstance(node, Primitive) and node.type == "null"
 
 
 def _convert_scalar(node: Primitive | Fixed, json: Any) -> Any:  # noqa: PLR0911 -- one line per type

@@ -11,6 +11,7 @@ from typing import Final
 
 from contractlog.compatibility.avro import types as avro
 from contractlog.compatibility.avro.logical_types import parse_decimal
+from contractlog.compatibility.field_paths import join_path
 from contractlog.serdes.avro.interpreter.codecs import RECORD_COST
 
 __all__ = [
@@ -130,7 +131,7 @@ class ValuePath:
         match self.node.kind:
             case AvroKind.RECORD:
                 name = self.node.names[index]
-                path = f"{path}.{name}" if path else name
+                path = join_path(path, name)
                 opened = opened | {self.node}
             case AvroKind.ARRAY:
                 path += "[]"

@@ -1,4 +1,4 @@
-"""Facts about each lineage method whose edges are found in values: how it is described, and its form in OpenLineage."""
+"""Lineage methods whose edges are found in values: their descriptions, and their forms in OpenLineage."""
 
 from __future__ import annotations
 

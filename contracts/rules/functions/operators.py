@@ -31,6 +31,7 @@ __all__ = [
     "contains_value",
     "describe_kind",
     "describe_length",
+    "describe_missing_operator",
     "divide_doubles",
     "divide_ints",
     "index_value",
@@ -73,6 +74,11 @@ NEGATABLE_KINDS: Final = frozenset({_K.INT, _K.DOUBLE, _K.DURATION})
 
 _ORDERED_KINDS: Final = frozenset({_K.BOOL, _K.STRING, _K.BYTES, _K.TIMESTAMP, _K.DURATION})
 _SIZED: Final = frozenset({_K.STRING, _K.BYTES, _K.LIST})
+
+
+def describe_missing_operator(left: object, operator: str, right: object) -> str:
+    """Return the message that an operator is not defined for operands of two types."""
+    return f"There is no {left} {operator} {right}."
 
 
 def are_ordered(left: ValueKind, right: ValueKind) -> bool:
@@ -197,7 +203,7 @@ def _calculate(operator: str, apply: Callable[[Any, Any], Any]) -> Callable[[Any
         left_kind, right_kind = kind_of(left), kind_of(right)
         kind = ARITHMETIC.get((operator, left_kind, right_kind))
         if kind is None:
-            raise RuleEvaluationError(f"There is no {describe_kind(left)} {operator} {describe_kind(right)}.")
+            raise RuleEvaluationError(describe_missing_operator(describe_kind(left), operator, describe_kind(right)))
         if kind in {_K.INT, _K.UINT}:
             return bound_int(apply(int(left), int(right)), kind)
         if kind is _K.DOUBLE:
@@ -213,7 +219,7 @@ def _compare(operator: str, apply: Callable[[Any, Any], bool]) -> Callable[[Any,
         left, right = import_value(left), import_value(right)
         if are_ordered(kind_of(left), kind_of(right)):
             return apply(left, right)
-        raise RuleEvaluationError(f"There is no {describe_kind(left)} {operator} {describe_kind(right)}.")
+        raise RuleEvaluationError(describe_missing_operator(describe_kind(left), operator, describe_kind(right)))
 
     return compare
 

@@ -15,6 +15,7 @@ from contractlog.contracts.rules.functions.operators import (
     KEY_KINDS,
     NEGATABLE_KINDS,
     are_ordered,
+    describe_missing_operator,
 )
 from contractlog.contracts.rules.language.expressions import (
     Conditional,
@@ -254,7 +255,7 @@ class _Inference:
             return self._membership(node, left, right)
         if operator in COMPARISONS:
             if not (are_ordered(left.kind, right.kind) or _K.DYN in {left.kind, right.kind}):
-                raise _error(node, f"There is no {left} {operator} {right}.")
+                raise _error(node, describe_missing_operator(left, operator, right))
             return BOOL
         return self._arithmetic(node, operator, left, right)
 
@@ -272,13 +273,13 @@ class _Inference:
         if _K.DECIMAL in (left.kind, right.kind):
             raise _error(
                 node,
-                f"There is no {left} {operator} {right}. Compare decimals, or convert them with double().",
+                f"{describe_missing_operator(left, operator, right)} Compare decimals, or convert them with double().",
                 outside_subset=True,
             )
         kind = ARITHMETIC.get((operator, left.kind, right.kind))
         if kind is None:
             convert = " Convert one of them, as in double(x)." if {left.kind, right.kind} <= NUMBERS else ""
-            raise _error(node, f"There is no {left} {operator} {right}.{convert}")
+            raise _error(node, f"{describe_missing_operator(left, operator, right)}{convert}")
         return join_types([left, right]) if kind is _K.LIST else ValueType(kind)
 
     def _function(self, node: FunctionCall, scope: _Scope) -> ValueType:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import uuid
 from collections.abc import Callable, Sequence
@@ -202,13 +201,13 @@ class AssociationService(ReadService):
 
     async def _change(self, work: Callable[[Transaction], T], *, dry_run: bool) -> T:
         if not dry_run:
-            return await asyncio.wrap_future(self._store.transact(work))
+            return await self._store.change(work)
 
         def rehearse(transaction: Transaction) -> T:
             raise _DryRunResult(work(transaction))
 
         try:
-            return await asyncio.wrap_future(self._store.transact(rehearse))
+            return await self._store.change(rehearse)
         except _DryRunResult as done:
             outcome: T = done.outcome  # type: ignore[assignment]
             return outcome

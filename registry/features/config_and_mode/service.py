@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, Final, TypeVar
@@ -193,4 +192,4 @@ class ConfigService(ReadService):
 
     async def _change(self, scope: Subject, work: Callable[[Transaction], T]) -> T:
         contexts = None if scope == _GLOBAL_SCOPE or scope.context == GLOBAL_CONTEXT else {scope.context}
-        return await asyncio.wrap_future(self._store.transact(work, contexts=contexts))
+        return await self._store.change(work, contexts=contexts)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import hashlib
 import json
 import math
@@ -81,7 +80,7 @@ class ConformanceService(ReadService):
             prune_part(change, topic, part, days=self._days)
             return recorded_at
 
-        return _response_entry(StoredResult(text, await asyncio.wrap_future(self._store.transact(work))))
+        return _response_entry(StoredResult(text, await self._store.change(work)))
 
     async def list_newest(self, topic: str, part: str | None = None) -> list[dict[str, Any]]:
         """Return the newest entry of each part of a topic.

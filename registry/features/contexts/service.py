@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from functools import partial
 
 from contractlog.compatibility.errors import ContextNotEmpty, SubjectNotReadWrite
@@ -48,4 +47,4 @@ class ContextService(ReadService):
                 raise ContextNotEmpty(context=f":{context}:")
             contexts.delete_context(transaction, context)
 
-        await asyncio.wrap_future(self._store.transact(work))
+        await self._store.change(work)

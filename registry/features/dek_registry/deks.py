@@ -6,10 +6,9 @@ of other KEKs, the registry only knows the wrapped key.
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final, TypeVar
+from typing import Final
 
 from contractlog.compatibility.errors import (
     InvalidKeyField,
@@ -43,7 +42,6 @@ from contractlog.registry.storage.transaction import Transaction
 
 __all__ = ["FIRST_VERSION", "DekSelection", "DekService", "ReadDek"]
 
-T = TypeVar("T")
 FIRST_VERSION: Final = 1
 _DEFAULT: Final = DekAlgorithm.AES256_GCM
 
@@ -140,7 +138,7 @@ class DekService(ReadService):
                 dek = _undelete_equivalent(change, kek, existing, wrapped, deleted=deleted)
             return self._read(kek, dek)
 
-        return await self._change(work)
+        return await self._store.change(work)
 
     async def delete(self, selection: DekSelection, *, permanent: bool) -> None:
         """Soft-delete all versions, or hard-delete them if all are soft-deleted.
@@ -154,7 +152,7 @@ class DekService(ReadService):
         def work(change: Transaction) -> None:
             _delete(change, _require_all(change, selection, permissions), permanent=permanent)
 
-        await self._change(work)
+        await self._store.change(work)
 
     async def delete_version(self, selection: DekSelection, version: int | None, *, permanent: bool) -> None:
         """Soft-delete a version, or hard-delete a soft-deleted one.
@@ -168,7 +166,7 @@ class DekService(ReadService):
         def work(change: Transaction) -> None:
             _delete(change, [_require_version(change, selection, version, permissions)], permanent=permanent)
 
-        await self._change(work)
+        await self._store.change(work)
 
     async def undelete(self, selection: DekSelection) -> None:
         """Undelete all versions.
@@ -182,7 +180,7 @@ class DekService(ReadService):
         def work(change: Transaction) -> None:
             _undelete(change, _require_all(change, selection, permissions))
 
-        await self._change(work)
+        await self._store.change(work)
 
     async def undelete_version(self, selection: DekSelection, version: int | None) -> None:
         """Undelete a version.
@@ -196,7 +194,7 @@ class DekService(ReadService):
         def work(change: Transaction) -> None:
             _undelete(change, [_require_version(change, selection, version, permissions)])
 
-        await self._change(work)
+        await self._store.change(work)
 
     def _insert(self, change: Transaction, kek: StoredKek, dek: StoredDek) -> StoredDek:
         if queries.count_deks(change) >= MAX_KEYS:
@@ -221,9 +219,6 @@ class DekService(ReadService):
 
     def _read(self, kek: StoredKek, dek: StoredDek) -> ReadDek:
         return ReadDek(dek, self._generator.unwrap(kek, dek) if kek.shared else None)
-
-    async def _change(self, work: Callable[[Transaction], T]) -> T:
-        return await asyncio.wrap_future(self._store.transact(work))
 
 
 def _resolve(snapshot: Snapshot, subject: Subject, permissions: Permissions, operation: Permission) -> Subject:

@@ -5,10 +5,9 @@ Callers need permission on the KEK. The names of KEKs that they may not read are
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import Final, TypeVar
+from typing import Final
 
 from msgspec import UNSET
 
@@ -36,7 +35,6 @@ from contractlog.registry.storage.transaction import Transaction
 
 __all__ = ["MAX_KEYS", "KekService", "require_kek"]
 
-T = TypeVar("T")
 MAX_KEYS: Final = 20_000  #: KEKs, and as many DEKs
 
 
@@ -132,7 +130,7 @@ class KekService(ReadService):
             queries.update_kek(change, kek)
             return _record(change, "kek.undeleted", kek)
 
-        return await self._change(work)
+        return await self._store.change(work)
 
     async def update(self, name: str, changes: UpdateKekRequest, *, test: bool) -> StoredKek:
         """Change the properties, the description or the sharing of a KEK.
@@ -157,7 +155,7 @@ class KekService(ReadService):
             queries.update_kek(change, kek)
             return _record(change, "kek.updated", kek)
 
-        return await self._change(work)
+        return await self._store.change(work)
 
     async def test(self, name: str) -> StoredKek:
         """Require that the registry can use the KMS of a KEK.
@@ -193,7 +191,7 @@ class KekService(ReadService):
                 queries.update_kek(change, replace(kek, deleted=True))
                 _record(change, "kek.soft_deleted", kek)
 
-        await self._change(work)
+        await self._store.change(work)
 
     async def undelete(self, name: str) -> None:
         """Undelete a KEK.
@@ -208,15 +206,12 @@ class KekService(ReadService):
                 queries.update_kek(change, replace(kek, deleted=False))
                 _record(change, "kek.undeleted", kek)
 
-        await self._change(work)
+        await self._store.change(work)
 
     def _test(self, kek: StoredKek) -> None:
         if not kek.shared:
             raise InvalidKeyField(field="shared")
         self._generator.test(kek)
-
-    async def _change(self, work: Callable[[Transaction], T]) -> T:
-        return await asyncio.wrap_future(self._store.transact(work))
 
 
 def _has_prefix(subject: Subject, prefixes: Iterable[str]) -> bool:

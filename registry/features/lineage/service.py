@@ -8,7 +8,6 @@ database.
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
@@ -120,7 +119,7 @@ class LineageService(ReadService):
                 queries.record_statement(change, statement)
 
         if statements:
-            await asyncio.wrap_future(self._store.transact(work))
+            await self._store.change(work)
         return LineageReceipt(
             events=len(events),
             ignored=sum(not each for each in statements_by_event),

@@ -1,4 +1,4 @@
-"""Paths and queries of the requests that have a shortcut, and what the responses of repeated requests depend on.
+"""Paths and queries of requests that have a shortcut, and what their responses depend on.
 
 A request that matches nothing here goes to its route. Paths are as ``http/context_paths.py`` leaves them.
 """

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from contractlog.compatibility.avro.types import Enum
+from contractlog.compatibility.field_paths import join_path
 from contractlog.contracts.audit.outcomes import Outcome
 from contractlog.serdes.avro.interpreter.binary import ByteCursor
 from contractlog.serdes.avro.interpreter.codecs import Codec, ValueReader
@@ -183,7 +184,7 @@ def require_readable(reader: ValueReader) -> None:
             waiting.append((path, node.record))
         if isinstance(node, RecordReader):
             _check_defaults(path, node)
-            waiting += [(_join_path(path, name), inner) for name, _, inner in reversed(node.steps)]
+            waiting += [(join_path(path, name), inner) for name, _, inner in reversed(node.steps)]
 
 
 def _check_defaults(path: str, record: RecordReader) -> None:
@@ -191,8 +192,4 @@ def _check_defaults(path: str, record: RecordReader) -> None:
         try:
             default()
         except CodecFailure as failure:
-            raise ReaderMismatch(reason=failure.reason, field=_join_path(path, name)) from None
-
-
-def _join_path(path: str, name: str) -> str:
-    return f"{path}.{name}" if path else name
+            raise ReaderMismatch(reason=failure.reason, field=join_path(path, name)) from None
