@@ -45,7 +45,7 @@ def serve(parser: ArgumentParser, argv: Sequence[str]) -> int:
     form = arguments.pop("format")
     install_exit_handlers()
     settings = Settings.from_environment(**arguments)
-    if settings.anonymous_reads and not (settings.users_file or settings.tls_client_ca):
+    if settings.anonymous_reads and not settings.authenticates:
         raise UsageError("--anonymous-reads has no effect without --users FILE: no credentials are required")
     if settings.workers > 1:
         require_multi_process(parse_url(settings.database_url))
@@ -98,7 +98,7 @@ def _exposure_warnings(settings: Settings, host: str, port: int) -> Iterator[str
     """Warn of a listener that other machines can reach without access control or without TLS."""
     if is_loopback(host):
         return
-    if not (settings.users_file or settings.tls_client_ca):
+    if not settings.authenticates:
         yield (
             f"everyone who can reach port {port} of {host} has all permissions: pass --users FILE "
             "(contractlog users add), or listen on 127.0.0.1"

@@ -112,6 +112,11 @@ class Settings:
                 values[member] = _parse_setting(hint, environment[variable], variable)
         return cls(**values)
 
+    @property
+    def authenticates(self) -> bool:
+        """Return True if callers need credentials; otherwise everyone has all permissions."""
+        return bool(self.users_file or self.tls_client_ca)
+
     def __post_init__(self) -> None:
         """Parse members given as text, with the same rules as the environment.
 

@@ -23,9 +23,9 @@ from contractlog.registry.access.certificate_names import (
     parse_alternative_name,
     parse_certificate_subject,
 )
-from contractlog.registry.access.file_stamps import file_stamp, open_regular_file
 from contractlog.registry.access.passwords import HashedPassword
 from contractlog.registry.access.permissions import KeyPermissions, Permissions, explain_pattern_mistake
+from contractlog.registry.file_stamps import file_stamp, open_regular_file
 
 __all__ = [
     "User",

@@ -43,7 +43,7 @@ def create_middleware(settings: Settings, permissions: RoutePermissions) -> list
     Raises:
         UsageError: the users file cannot be used.
     """
-    if not settings.users_file and not settings.tls_client_ca:
+    if not settings.authenticates:
         return []
     file = UsersFile(settings.users_file) if settings.users_file else None
     anonymous = Principal(ANONYMOUS, _READ_EVERYTHING if settings.anonymous_reads else NO_PERMISSIONS)

@@ -34,7 +34,7 @@ def create_middleware(settings: Settings) -> list[Middleware]:
             "CONTRACTLOG_METRICS_TOKEN begins or ends with white space, or has a control character such as the newline "
             "of a file: no request can carry it. Set it without them"
         )
-    required = not (settings.users_file or settings.tls_client_ca)
+    required = not settings.authenticates
     return [Middleware(MetricsToken, token=token, required=required)]
 
 

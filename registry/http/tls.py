@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from contractlog.compatibility.errors import UsageError
 from contractlog.registry.access.certificate_names import CERTIFICATE, ClientCertificate
-from contractlog.registry.access.file_stamps import file_stamp, open_regular_file
+from contractlog.registry.file_stamps import file_stamp, open_regular_file
 from contractlog.registry.http.bounded_protocol import BoundedProtocol
 from contractlog.registry.settings import ClientCertificates, Settings
 
