@@ -8,10 +8,9 @@ from typing import Self, TypeVar
 from contractlog.clients import calls
 from contractlog.clients.async_transport import AsyncTransport
 from contractlog.clients.cache import CachedLookups
-from contractlog.clients.calls import Call, CallSequence, encryption_keys, extensions
+from contractlog.clients.calls import Call, encryption_keys, extensions
 from contractlog.clients.method_factories import async_endpoint, async_paged_endpoint, async_sequence_endpoint
 from contractlog.clients.registry import RegistryBase
-from contractlog.clients.step_drivers import drive_async
 from contractlog.compatibility.errors import SubjectNotFound
 
 __all__ = ["AsyncRegistry"]
@@ -157,10 +156,6 @@ class AsyncRegistry(RegistryBase[AsyncTransport]):
             return await self.send(call.without_subject)
         finally:
             self._operations.invalidate_after(call)
-
-    async def send_sequence(self, sequence: CallSequence[T]) -> T:
-        """Send the calls of a sequence, and return its result."""
-        return await drive_async(self.send, sequence)
 
     async def _send(self, call: Call[T]) -> T:
         return await self.send(call)  # which a subclass may override

@@ -9,12 +9,11 @@ from typing import Generic, Self, TypeVar
 
 from contractlog.clients import calls
 from contractlog.clients.cache import CachedLookups, Caching, ClientCaches
-from contractlog.clients.calls import Call, CallSequence, encryption_keys, extensions
+from contractlog.clients.calls import Call, encryption_keys, extensions
 from contractlog.clients.hooks import Watch
 from contractlog.clients.method_factories import endpoint, paged_endpoint, sequence_endpoint
 from contractlog.clients.retry_and_failover import Retries
 from contractlog.clients.settings import DEFAULT_TIMEOUT, Security
-from contractlog.clients.step_drivers import drive
 from contractlog.clients.transport import ASGIApp, HttpTransportBase, Transport
 from contractlog.compatibility.errors import SubjectNotFound
 
@@ -218,10 +217,6 @@ class Registry(RegistryBase[Transport]):
             return self.send(call.without_subject)
         finally:
             self._operations.invalidate_after(call)
-
-    def send_sequence(self, sequence: CallSequence[T]) -> T:
-        """Send the calls of a sequence, and return its result."""
-        return drive(self.send, sequence)
 
     def _send(self, call: Call[T]) -> T:
         return self.send(call)  # which a subclass may override

@@ -18,7 +18,6 @@ ROOT_SCHEMA: Final = "root schema"
 _NEWEST: Final = "https://json-schema.org/draft/2020-12/schema"
 _DRAFT_7: Final = "http://json-schema.org/draft-07/schema#"
 _NAME: Final = '"name": {"type": "string", "description": "…"}'
-_CODE: Final = '"code": {"type": "string"}'
 
 
 def _schema(members: str, draft: str = _NEWEST) -> str:

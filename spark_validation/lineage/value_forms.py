@@ -17,7 +17,7 @@ from itertools import pairwise
 from struct import Struct, pack, unpack_from
 from typing import Final
 
-__all__ = ["FORM_NAMES", "MAX_TEXT", "decode_forms", "encode_forms", "hash_forms", "short_hash"]
+__all__ = ["FORM_NAMES", "MAX_TEXT", "decode_forms", "encode_forms", "hash_forms"]
 
 MAX_TEXT: Final = 512  #: characters of the longest text that has forms
 MAX_PREFIX: Final = 16
@@ -46,11 +46,6 @@ _SEPARATOR: Final = re.compile(r"[^0-9A-Za-z\u0080-\U0010ffff]")
 _FLOAT: Final = re.compile(r"-?\d{1,15}\.0+")
 _HEADER: Final = Struct("<IQ")
 _HASH_BYTES: Final = 2
-
-
-def short_hash(value_hash: int) -> int:
-    """Return the 16 bits of a value's 64-bit or upper 32-bit hash that forms are compared with."""
-    return value_hash >> 48 if value_hash >> 32 else value_hash >> 16
 
 
 def hash_forms(text: str, key: bytes, *, parts: bool) -> dict[int, int]:

@@ -57,7 +57,6 @@ from contractlog.compatibility.terminal_text import escape_line, shell_command
 __all__ = ["run"]
 
 FORMAT: Final = "contractlog.pull/1"
-_MAX_LISTED: Final = 5  #: most subjects that are listed with the command that needs `--subject`
 
 
 class OtherContextError(UsageError):

@@ -184,7 +184,6 @@ ELSEWHERE = {
     "close",
     "forget",
     "send",
-    "send_sequence",
     "with_context",
     "publish_conformance",
 }  # tested in other modules
