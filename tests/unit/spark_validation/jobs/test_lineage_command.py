@@ -178,7 +178,7 @@ def test_edges_traced_in_headers_have_a_block_of_their_own(traced: Path, capsys:
     in_values, in_headers = told.out.split("Traced in headers")
     assert "late was made from" in in_values
     assert "contractlog" not in in_values
-    assert "  <- orders  2 records  job filter-late    3/42 -> 0/5" in in_headers
+    assert "  <- orders  2 records  job filter-late  3/42 -> 0/5" in in_headers
     assert "late: 1 provenance header is not in the format." in told.err
     assert main(["lineage", "orders", "--state", str(traced)]) == 0
     assert "Traced in headers" not in capsys.readouterr().out
