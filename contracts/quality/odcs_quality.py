@@ -58,7 +58,8 @@ class _Reader:
     def fail(self, path: Path, problem: str) -> UsageError:
         """Return the error about a member."""
         where = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in path).lstrip(".")
-        return UsageError(f"{self._name}:{self.line(path)}: {where or 'the document'} {problem}")
+        message = f"{self._name}:{self.line(path)}: {where or 'the document'} {problem}"
+        return UsageError(message, path=path, problem=problem)
 
     def mapping(self, value: Any, path: Path) -> Mapping[str, Any]:
         """Return a member that is an object."""
