@@ -111,6 +111,12 @@ VERBS: Final[dict[str, Verb]] = {
         "check schema files by rules, without a registry: names, documentation, defaults, types",
         "contractlog lint schemas/ --fix",
     ),
+    "contract": Verb(
+        "contractlog.clients.cli.contract.command:contract",
+        "write, check, compare, test, import, export or show data contracts (ODCS)",
+        "contractlog contract init orders-value.avsc",
+        "contracts",
+    ),
     "init": Verb(
         "contractlog.clients.cli.init:init",
         "write a manifest for a folder of schema files",

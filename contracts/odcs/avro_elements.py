@@ -1,4 +1,4 @@
-"""An Avro schema as an element of ODCS: what ODCS cannot say is in custom properties, so that nothing is lost.
+"""Avro schemas as elements of ODCS, without loss: custom properties have what ODCS cannot say.
 
 A record has ``properties``, an array ``items`` and a map ``map``. A union of null and a type is that type, not
 required; any other union is an object of the physical type ``union``, whose properties are its branches.
@@ -62,7 +62,7 @@ FIELD_MEMBERS: Final[Mapping[str, str]] = {"default": "avroDefault", "aliases": 
 
 
 def describe_avro(schema: Any) -> dict[str, Any]:
-    """Return a parsed Avro schema as a schema object; one that is no record is the property ``value`` of it."""
+    """Return the schema object of an Avro schema; one that is no record is its property ``value``."""
     if not _is_record(schema) or schema["type"] != "record":
         return {"name": "value", "logicalType": "object"} | {
             "properties": [{"name": "value"} | _describe_slot(schema)],
@@ -94,7 +94,7 @@ def _is_record(schema: Any) -> bool:
 
 
 def _take_annotations(members: dict[str, Any]) -> dict[str, Any]:
-    """Remove documentation and tags from the members of a field or record, and return them as members of ODCS."""
+    """Remove documentation and tags from members, and return them as members of ODCS."""
     taken = {}
     if isinstance(members.get("doc"), str):
         taken["description"] = members.pop("doc")

@@ -180,7 +180,9 @@ class _Builder:
 def build_avro(
     element: Mapping[str, Any], path: DocumentPath = ()
 ) -> tuple[Any, list[ContractFinding], dict[str, str]]:
-    """Return the Avro schema of a valid schema object, what it cannot say, and classifications by full name of a field.
+    """Return the Avro schema of a valid schema object, what it cannot say, and classifications.
+
+    Classifications are by the full name of a field.
 
     Args:
         element: the schema object.

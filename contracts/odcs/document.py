@@ -11,7 +11,7 @@ from typing import Any, Final
 from contractlog.compatibility.data_contract import Metadata, RuleSet
 from contractlog.compatibility.errors import UsageError
 from contractlog.compatibility.lint.rule import Severity
-from contractlog.compatibility.schema import SchemaDraft, SchemaType
+from contractlog.compatibility.schema import Reference, SchemaDraft, SchemaType
 from contractlog.contracts.odcs.avro_elements import describe_avro
 from contractlog.contracts.odcs.avro_schema import build_avro
 from contractlog.contracts.odcs.custom_properties import custom_entries, read_custom
@@ -19,7 +19,7 @@ from contractlog.contracts.odcs.finding import ContractCheck, ContractFinding
 from contractlog.contracts.odcs.json_schema import build_json_schema, describe_json_schema
 from contractlog.contracts.odcs.specification import BLOCKS, LATEST
 from contractlog.contracts.odcs.validator import is_number
-from contractlog.contracts.odcs.yaml_text import YamlDocument, parse_yaml, write_yaml
+from contractlog.contracts.odcs.yaml_text import DocumentPath, YamlDocument, parse_yaml, write_yaml
 
 __all__ = [
     "SchemaOfContract",
@@ -36,8 +36,21 @@ PART: Final = "recordPart"  #: custom property of a schema object: key, if it is
 RULE_SET: Final = "confluentRuleSet"
 METADATA: Final = "confluentMetadata"
 SERVICE_LEVEL: Final = "sla."  #: begins the names of metadata properties with service levels
+REFERENCES: Final = "confluentReferences"
+_RULE: Final[dict[str, Any]] = dict.fromkeys(
+    ("name", "doc", "kind", "mode", "type", "expr", "onSuccess", "onFailure"), str
+)
+_RULES: Final = [_RULE | {"tags": [str], "params": {"*": str}, "disabled": bool}]
+_SHAPES: Final[Mapping[str, Any]] = {
+    RULE_SET: {"migrationRules": _RULES, "domainRules": _RULES, "encodingRules": _RULES, "enableAt": str},
+    METADATA: {"tags": {"*": [str]}, "properties": {"*": str}, "sensitive": [str]},
+    REFERENCES: [{"name": str, "subject": str, "version": int}],
+}  #: forms of custom properties that are bodies of the API
 _MEMBERS: Final = {"contract.id": "id", "contract.version": "version", "contract.status": "status", "domain": "domain"}
 #: metadata properties that are members of a contract
+_FIRST: Final = ("apiVersion", "kind", "id", "name", "version", "status", "physicalName", "logicalType", "physicalType")
+_LAST: Final = ("quality", "properties", "items", "map", "customProperties")
+#: members of a block that are written first and last
 _LEVEL: Final = re.compile(r"(-?\d+(?:\.\d+)?)(?: (\S+))?")
 
 
@@ -75,7 +88,11 @@ def _order(value: Any, kind: str) -> Any:
     if not isinstance(value, dict) or kind not in BLOCKS:
         return value
     members = BLOCKS[kind].members
-    names = [*(name for name in members if name in value), *(name for name in value if name not in members)]
+    order = dict.fromkeys((*_FIRST, *(name for name in members if name not in _LAST), *_LAST))
+    names = [
+        *(each for each in order if each in value and each in members),
+        *(each for each in value if each not in members),
+    ]
     return {name: _order(value[name], members[name].kind if name in members else "any") for name in names}
 
 
@@ -109,7 +126,7 @@ def build_contract(
     element = (describe_json_schema if draft.type is SchemaType.JSON else describe_avro)(schema)
     custom: dict[str, Any] = {SCHEMA_TYPE: draft.type.value} | ({PART: part} if part != "value" else {})
     if draft.references:
-        custom["references"] = [reference.body() for reference in draft.references]
+        custom[REFERENCES] = [reference.body() for reference in draft.references]
     if draft.rule_set is not None and draft.rule_set.body():
         custom[RULE_SET] = draft.rule_set.body()
     name = topic if element["name"] == "value" else element["name"]
@@ -177,7 +194,7 @@ def build_schema(
     element, path = document["schema"][index], ("schema", index)
     custom = read_custom(element)
     kind = schema_type or (SchemaType.JSON if custom.get(SCHEMA_TYPE) == SchemaType.JSON.value else SchemaType.AVRO)
-    own = {SCHEMA_TYPE, PART, RULE_SET, METADATA, "references"}
+    own = {SCHEMA_TYPE, PART, *_SHAPES}
     entries = [each for each in element.get("customProperties", ()) if each["property"] not in own]
     stripped = {**element, "customProperties": entries}
     classifications: dict[str, str] = {}
@@ -186,18 +203,40 @@ def build_schema(
     else:
         schema, findings, classifications = build_avro(stripped, path)
     text = json.dumps(schema, indent=2, ensure_ascii=False)
+    findings += _drop_misshapen(custom, path)
+    references = tuple(map(Reference.from_body, custom.get(REFERENCES, ())))
     metadata = _read_metadata(document, custom, classifications)
-    rules = custom.get(RULE_SET)
-    rule_set = RuleSet.from_body(rules) if isinstance(rules, dict) else None
-    return SchemaOfContract(SchemaDraft(text, kind, (), metadata, rule_set), tuple(findings))
+    rule_set = RuleSet.from_body(custom[RULE_SET]) if RULE_SET in custom else None
+    return SchemaOfContract(SchemaDraft(text, kind, references, metadata, rule_set), tuple(findings))
+
+
+def _drop_misshapen(custom: dict[str, Any], path: DocumentPath) -> Iterator[ContractFinding]:
+    """Remove custom properties of ours that do not have the form of the API, and yield a finding for each."""
+    for name, shape in _SHAPES.items():
+        if name in custom and not _has_shape(custom[name], shape):
+            del custom[name]
+            at = (*path, "customProperties")
+            yield ContractFinding(at, ContractCheck.RULE, f"has a value of {name} that is not of the form of the API")
+
+
+def _has_shape(value: Any, shape: Any) -> bool:
+    """Return whether a value is of a type, or has members or items of the shapes of another value."""
+    if isinstance(shape, list):
+        return isinstance(value, list) and all(_has_shape(each, shape[0]) for each in value)
+    if isinstance(shape, dict) and "*" in shape:
+        return isinstance(value, dict) and all(_has_shape(each, shape["*"]) for each in value.values())
+    if isinstance(shape, dict):
+        return isinstance(value, dict) and all(
+            name in shape and (each is None or _has_shape(each, shape[name])) for name, each in value.items()
+        )
+    return isinstance(value, shape) and (shape is bool or not isinstance(value, bool))
 
 
 def _read_metadata(
     document: Mapping[str, Any], custom: Mapping[str, Any], classifications: Mapping[str, str]
 ) -> Metadata:
     """Return the metadata of a version that says what a contract says."""
-    own = custom.get(METADATA)
-    metadata = Metadata.from_body(own) if isinstance(own, dict) else Metadata()
+    metadata = Metadata.from_body(custom.get(METADATA, {}))
     properties = dict(metadata.properties)
     properties |= {name: document[member] for name, member in _MEMBERS.items() if member in document}
     owner = _find_owner(document.get("team"))

@@ -12,7 +12,7 @@ __all__ = ["ContractCheck", "ContractFinding", "describe_path"]
 
 
 class ContractCheck(StrEnum):
-    """What a finding is about."""
+    """Subject of a finding."""
 
     MISSING = "ODCS_MEMBER_MISSING"
     UNKNOWN = "ODCS_MEMBER_UNKNOWN"  #: to the version of the standard

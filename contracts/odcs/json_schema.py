@@ -1,4 +1,4 @@
-"""JSON Schemas as elements of ODCS and back: keywords that ODCS has no member for are in a custom property."""
+"""JSON Schemas as elements of ODCS and back: a custom property has the keywords without a member."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _DEFAULTS: Final[Mapping[str, dict[str, Any]]] = {
 
 
 def describe_json_schema(schema: Any) -> dict[str, Any]:
-    """Return a parsed JSON Schema as a schema object; one that is no object is the property ``value`` of it."""
+    """Return the schema object of a JSON Schema; one that is no object is its property ``value``."""
     if not isinstance(schema, dict) or schema.get("type") != "object":
         return {"name": "value", "logicalType": "object"} | {
             "properties": [{"name": "value"} | _describe(schema)],

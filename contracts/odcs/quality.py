@@ -104,7 +104,7 @@ def _select_rules(element: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _select_property(element: Mapping[str, Any]) -> dict[str, Any]:
-    selected = {name: element[name] for name in _KEPT if name in element} | _select_rules(element)
+    selected = {name: element[name] for name in _KEPT if element.get(name)} | _select_rules(element)
     return selected if selected.keys() - {"name", "logicalType"} else {}
 
 

@@ -1,4 +1,4 @@
-"""The members of ODCS 3.0 to 3.2 as tables: of each block, with their kinds and the version that brought them.
+"""The members of ODCS 3.0 to 3.2 as tables, with their kinds and the version that brought them.
 
 A kind is a key of ``validator.SCALARS``, the name of a block or of a list of words, or ``[kind]`` for a list; ``a|b``
 is either.

@@ -118,7 +118,7 @@ def find_minor(document: Any) -> int | None:
 
 
 def validate_contract(document: Any, limit: int | None = MAX_FINDINGS) -> list[ContractFinding]:
-    """Return what is wrong with a contract by the version of ODCS that it names, up to a number of findings."""
+    """Return what is wrong with a contract by the version that it names, at most ``limit`` findings."""
     minor = find_minor(document)
     return list(islice(_check(document, "contract", (), VERSIONS[LATEST] if minor is None else minor), limit))
 

@@ -1,4 +1,4 @@
-"""A contract in another version of ODCS: what that cannot say is kept in a custom property, and comes back from it."""
+"""A contract in another version of ODCS: a custom property keeps what that version cannot say."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _BLOCKING: Final = frozenset(
 
 
 def fit_version(document: dict[str, Any], version: str) -> tuple[dict[str, Any], list[ContractFinding]]:
-    """Return a contract that is valid in a version of ODCS, and a finding for each member that had to be kept apart.
+    """Return a contract that is valid in a version, and a finding for each member that is kept apart.
 
     Findings of severity ERROR remain where the contract is not valid in any version.
     """
@@ -49,7 +49,10 @@ def fit_version(document: dict[str, Any], version: str) -> tuple[dict[str, Any],
 
 
 def restore_members(document: dict[str, Any]) -> tuple[dict[str, Any], list[ContractFinding]]:
-    """Return a contract with the members that ``fit_version`` kept apart, and a finding for each that cannot return."""
+    """Return a contract with the members that ``fit_version`` kept apart.
+
+    There is a finding for each that cannot return.
+    """
     properties = document.get("customProperties")
     entries = [each for each in properties if _is_kept(each)] if isinstance(properties, list) else []
     if not entries:

@@ -1,4 +1,4 @@
-"""Random contracts of every version of ODCS, from the tables of the specification, and the official JSON Schema."""
+"""Random contracts of every version of ODCS, and the official JSON Schema."""
 
 from __future__ import annotations
 
@@ -71,10 +71,10 @@ class ContractGenerator:
     def block(self, kind: str, depth: int) -> dict[str, Any]:
         """Make an object of a block."""
         members = {**BLOCKS[kind].members}
-        made: dict[str, Any] = {}
+        block: dict[str, Any] = {}
         if kind == "server":
-            made["type"] = self.word("serverType")
-            members |= SERVERS[made["type"]]
+            block["type"] = self.word("serverType")
+            members |= SERVERS[block["type"]]
         for name, member in members.items():
             certain = member.required or name in ("logicalType", "status") or (kind == "support" and name == "url")
             nested = name in ("properties", "items", "map", "quality", "logicalTypeOptions")
@@ -83,16 +83,16 @@ class ContractGenerator:
                 and not nested
                 and (certain or self.random.random() < 0.15 + (depth == 0) / 2)
             ):
-                made.setdefault(name, self.value(member.kind, depth + 1))
+                block.setdefault(name, self.value(member.kind, depth + 1))
         if kind == "schemaObject":
-            made["properties"] = [self.block("property", depth + 1) for _ in range(self.random.randint(0, 3))]
+            block["properties"] = [self.block("property", depth + 1) for _ in range(self.random.randint(0, 3))]
         if kind in ("property", "item"):
-            self._add_inner(made, depth)
+            self._add_inner(block, depth)
         if kind in ("property", "schemaObject") and self.random.random() < 0.4:
-            made["quality"] = [self._rule()]
-        if made.get("type") == "athena":
-            made["stagingDir"] = "a"
-        return made
+            block["quality"] = [self._rule()]
+        if block.get("type") == "athena":
+            block["stagingDir"] = "a"
+        return block
 
     def word(self, kind: str) -> str:
         """Return a word that the version has."""
@@ -118,18 +118,18 @@ class ContractGenerator:
             return "a" if self.minor else 1
         return self.random.choice(_VALUES[kind])
 
-    def _add_inner(self, made: dict[str, Any], depth: int) -> None:
-        kind = made["logicalType"]
+    def _add_inner(self, block: dict[str, Any], depth: int) -> None:
+        kind = block["logicalType"]
         if kind == "map":
             key = {"logicalType": "string"}
-            made["map"] = {"key": key, "value": key if depth > _MAX_DEPTH else self.block("item", depth + 1)}
+            block["map"] = {"key": key, "value": key if depth > _MAX_DEPTH else self.block("item", depth + 1)}
         elif kind == "object" and depth < _MAX_DEPTH:
-            made["properties"] = [self.block("property", depth + 1) for _ in range(self.random.randint(0, 2))]
+            block["properties"] = [self.block("property", depth + 1) for _ in range(self.random.randint(0, 2))]
         elif kind == "array" and depth < _MAX_DEPTH:
-            made["items"] = self.block("item", depth + 1)
+            block["items"] = self.block("item", depth + 1)
         options = f"options:{'timestamp' if kind == 'time' else kind}"
         if options in BLOCKS and (kind == "vector" or self.random.random() < 0.3):
-            made["logicalTypeOptions"] = self.block(options, 1)
+            block["logicalTypeOptions"] = self.block(options, 1)
 
     def _rule(self) -> dict[str, Any]:
         kind = self.random.choice(["library", "sql", "custom", "text"])

@@ -39,7 +39,7 @@ def test_a_random_contract_is_written_and_read_without_loss(version: str) -> Non
 def test_members_are_written_in_the_order_of_the_standard_and_unknown_ones_last() -> None:
     contract = {"extension": {"z": 1, "a": 2}, "schema": [{"properties": [], "name": "a"}], "id": "x", "version": "1"}
     assert write_contract(contract) == (
-        "version: '1'\nid: x\nschema:\n  - name: a\n    properties: []\nextension:\n  z: 1\n  a: 2\n"
+        "id: x\nversion: '1'\nschema:\n  - name: a\n    properties: []\nextension:\n  z: 1\n  a: 2\n"
     )
 
 

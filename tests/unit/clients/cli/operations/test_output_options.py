@@ -11,8 +11,9 @@ from contractlog.clients import Registry
 from contractlog.clients.cli import exit_codes
 from contractlog.clients.cli.main import main
 from contractlog.clients.cli.verbs import VERBS
+from contractlog.contracts.odcs.document import build_contract, write_contract
 
-from support.operations import Run, order
+from support.operations import NOTE, Run, order
 
 ARGUMENTS: Final = {
     "register": ["schemas"],
@@ -22,6 +23,13 @@ ARGUMENTS: Final = {
     "promote": ["dev", "prod", "--manifest", "schemas/contractlog.toml"],
     "diff": ["subject:orders-value:1", "file:schemas/orders-value.avsc"],
     "lint": ["schemas", "--fail-on", "error"],
+    "contract init": ["orders-value", "--out", "empty/orders.contract.yaml"],
+    "contract lint": ["orders.contract.yaml"],
+    "contract diff": ["orders.contract.yaml", "orders.contract.yaml"],
+    "contract import": ["orders.contract.yaml", "--out", "empty"],
+    "contract export": ["orders-value"],
+    "contract test": ["orders.contract.yaml"],
+    "contract docs": ["orders.contract.yaml"],
     "impact": ["orders", "--lineage", "lineage.json"],
     "init": ["empty"],
     "pull": ["orders-value", "--out", "empty"],
@@ -40,7 +48,7 @@ ARGUMENTS: Final = {
     "contexts": [],
     "whoami": ["orders-value"],
 }
-NO_REQUESTS: Final = {"init", "lint", "impact"}
+NO_REQUESTS: Final = {"init", "lint", "impact"} | {f"contract {name}" for name in ("lint", "diff", "import", "docs")}
 SCRIPTS: Final = {"completion"}  #: prints a script and nothing else
 MANIFEST = '[environments.dev]\nregistry = "http://a"\n[environments.prod]\nregistry = "http://b"\ncontext = ".prod"\n'
 
@@ -54,6 +62,8 @@ def folder(orders: Registry, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
         (tmp_path / name).mkdir()
     (tmp_path / "schemas" / "contractlog.toml").write_text(MANIFEST)
     (tmp_path / "schemas" / "orders-value.avsc").write_text(order().text)
+    contract, _ = build_contract("orders", order(NOTE))
+    (tmp_path / "orders.contract.yaml").write_text(write_contract(contract))
     (tmp_path / "lineage.json").write_text('{"topics": [{"topic": "orders"}], "lineage": []}')
     return tmp_path
 

@@ -1,0 +1,1 @@
+"""``contractlog contract``: data contracts as files."""
