@@ -12,11 +12,10 @@ from typing import Any, Final
 
 from contractlog.contracts.odcs.custom_properties import custom_entries
 
-__all__ = ["FIELD_MEMBERS", "LOGICAL_TYPES", "TAGS", "TYPE_MEMBERS", "describe_avro"]
+__all__ = ["FIELD_MEMBERS", "LOGICAL_TYPES", "PRIMITIVES", "TAGS", "TYPE_MEMBERS", "describe_avro"]
 
 TAGS: Final = "confluent:tags"
-#: logical type and options of ODCS for each type of Avro
-_PRIMITIVES: Final[Mapping[str, tuple[str, Mapping[str, Any]]]] = {
+PRIMITIVES: Final[Mapping[str, tuple[str, Mapping[str, Any]]]] = {
     "null": ("string", {}),
     "boolean": ("boolean", {}),
     "int": ("integer", {"format": "i32"}),
@@ -28,6 +27,8 @@ _PRIMITIVES: Final[Mapping[str, tuple[str, Mapping[str, Any]]]] = {
     "fixed": ("string", {"format": "binary"}),
     "enum": ("string", {}),
 }
+"""The logical type of ODCS, and its options, by type of Avro."""
+
 LOGICAL_TYPES: Final[Mapping[tuple[str, str], tuple[str, Mapping[str, Any]]]] = {
     ("bytes", "decimal"): ("number", {}),
     ("fixed", "decimal"): ("number", {}),
@@ -143,7 +144,7 @@ def _describe_slot(kind: Any) -> dict[str, Any]:
 
 def _describe_type(kind: Any) -> dict[str, Any]:
     if isinstance(kind, str):
-        if kind in _PRIMITIVES:
+        if kind in PRIMITIVES:
             return _describe_scalar(kind, {})
         return {"logicalType": "object", "physicalType": kind, **custom_entries({"avroReference": kind})}
     if isinstance(kind, list):
@@ -168,7 +169,7 @@ def _describe_object(members: dict[str, Any]) -> dict[str, Any] | None:
     elif name == "map" and "values" in members:
         value = _describe_slot(members.pop("values"))
         inner = {"logicalType": "map", "physicalType": name, "map": {"key": {"logicalType": "string"}, "value": value}}
-    elif name in _PRIMITIVES:
+    elif name in PRIMITIVES:
         inner = _describe_scalar(name, members)
     else:
         return None
@@ -180,7 +181,7 @@ def _describe_object(members: dict[str, Any]) -> dict[str, Any] | None:
 def _describe_scalar(name: str, members: dict[str, Any]) -> dict[str, Any]:
     logical = members.get("logicalType")
     key = (name, logical if isinstance(logical, str) else "")
-    logical_type, options = LOGICAL_TYPES.get(key, _PRIMITIVES[name])
+    logical_type, options = LOGICAL_TYPES.get(key, PRIMITIVES[name])
     element: dict[str, Any] = {"logicalType": logical_type, "physicalType": name}
     if options:
         element["logicalTypeOptions"] = dict(options)

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from contractlog.compatibility.lint.rule import Severity
-from contractlog.contracts.odcs.avro_elements import FIELD_MEMBERS, LOGICAL_TYPES, TAGS, TYPE_MEMBERS
+from contractlog.contracts.odcs.avro_elements import FIELD_MEMBERS, LOGICAL_TYPES, PRIMITIVES, TAGS, TYPE_MEMBERS
 from contractlog.contracts.odcs.custom_properties import read_custom
 from contractlog.contracts.odcs.finding import ContractCheck, ContractFinding
 from contractlog.contracts.odcs.yaml_text import DocumentPath
@@ -15,7 +15,6 @@ from contractlog.contracts.odcs.yaml_text import DocumentPath
 __all__ = ["build_avro"]
 
 _NAME: Final = re.compile(r"[A-Za-z_]\w*", re.ASCII)
-_SCALARS: Final = frozenset({"null", "boolean", "int", "long", "float", "double", "bytes", "string", "fixed", "enum"})
 _INTEGERS: Final = {"i64": "long", "u32": "long", "u64": "long", "i128": "long", "u128": "long"}
 #: types for logical types of people's contracts
 _DEFAULTS: Final[Mapping[str, Any]] = {
@@ -101,7 +100,7 @@ class _Builder:
                 for index, each in branches
             ]
         self._note_losses(element, path)
-        if isinstance(physical, str) and physical in _SCALARS:
+        if isinstance(physical, str) and physical in PRIMITIVES:
             return self._build_scalar(physical, element, custom, path)
         return self._build_nested(element, custom, path, name)
 
@@ -132,12 +131,11 @@ class _Builder:
         values = [each.get("value") for each in element.get("enum") or []]
         if physical == "enum" and values:
             members["symbols"] = values
-        declared = LOGICAL_TYPES.get((physical, str(members.get("logicalType"))))
-        if declared is not None and element.get("logicalType", declared[0]) != declared[0]:
-            message = (
-                f"is {element['logicalType']}, but {members['logicalType']} of Avro is {declared[0]}: the latter counts"
-            )
-            self._note((*path, "logicalType"), message)
+        declared, _ = LOGICAL_TYPES.get((physical, str(members.get("logicalType"))), PRIMITIVES[physical])
+        if element.get("logicalType", declared) != declared:
+            message = f"is {element['logicalType']}, but the physical type {physical} is {declared}: the latter counts"
+            finding = ContractFinding((*path, "logicalType"), ContractCheck.LOST, message, Severity.WARNING)
+            self.findings.append(finding)
         return {"type": physical} | members if members else physical
 
     def _build_default(self, element: Mapping[str, Any], custom: dict[str, Any], path: DocumentPath) -> Any:

@@ -194,6 +194,12 @@ def _build_inner(
     required = [each["name"] for each in element.get("properties", ()) if each.get("required") is True]
     if REQUIRED in custom:
         schema["required"] = custom[REQUIRED]
+        names = custom[REQUIRED] if isinstance(custom[REQUIRED], list) else []
+        for index, each in enumerate(element.get("properties", ())):
+            if (each["name"] in names) != (each.get("required") is True):
+                message = f"is not what {REQUIRED} says, which counts"
+                at = (*path, "properties", index, "required")
+                findings.append(ContractFinding(at, ContractCheck.LOST, message, Severity.WARNING))
     elif required:
         schema["required"] = required
     return schema

@@ -178,3 +178,15 @@ def test_a_contract_of_people_becomes_a_json_schema() -> None:
     assert [str(each) for each in findings] == [
         "properties[1].logicalTypeOptions.minimum is not in the JSON Schema, which has no such keyword for a date"
     ]
+
+
+def test_an_edited_member_that_a_more_exact_one_contradicts_is_reported() -> None:
+    element = {"name": "a", "properties": [{"name": "b", "logicalType": "integer", "physicalType": "string"}]}
+    assert [str(each) for each in build_avro(element)[1]] == [
+        "properties[0].logicalType is integer, but the physical type string is string: the latter counts"
+    ]
+    contract = describe_json_schema({"type": "object", "properties": {"a": {"type": "null"}}, "required": ["a", "b"]})
+    contract["properties"][0]["required"] = False
+    assert [str(each) for each in build_json_schema(contract)[1]] == [
+        "properties[0].required is not what jsonSchemaRequired says, which counts"
+    ]

@@ -60,7 +60,7 @@ def complete(folder: Path, line: str) -> list[str]:
 def test_bash_completes_verbs(folder: Path) -> None:
     assert complete(folder, "contractlog ") == list(VERBS)
     assert complete(folder, "contractlog un") == ["undelete", "unused"]
-    assert set(complete(folder, "contractlog con")) == {"consume", "config", "contexts"}
+    assert set(complete(folder, "contractlog con")) == {"consume", "config", "contexts", "contract"}
 
 
 def test_bash_completes_options_and_actions(folder: Path) -> None:
