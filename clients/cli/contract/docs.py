@@ -18,6 +18,7 @@ from contractlog.clients.cli.output import count_noun
 from contractlog.compatibility.errors import UsageError
 from contractlog.contracts.odcs.document import find_topic, list_schemas
 from contractlog.contracts.odcs.quality import parse_rules
+from contractlog.contracts.quality.rules import QualityRule
 
 __all__ = ["run"]
 
@@ -31,6 +32,7 @@ _SECTIONS: Final = {
     "Servers": ("servers",),
     "More": ("authoritativeDefinitions", "customProperties"),
 }
+_UNITS: Final = {"latency": "seconds", "percent": "percent"}  #: of quality rules
 _LABELS: Final = ("property", "username", "role", "channel", "server", "name", "type")
 
 
@@ -96,10 +98,7 @@ def _write(value: Any) -> str:
 
 def _describe_schema(file: ContractFile, index: int, element: Mapping[str, Any]) -> dict[str, Any]:
     try:
-        rules = [
-            f"{each.field or 'records'}: {each.metric} {each.bound}"
-            for each in parse_rules(file.contract, "", index).rules
-        ]
+        rules = [_describe_rule(each) for each in parse_rules(file.contract, "", index).rules]
     except UsageError as error:
         rules = [str(error)]
     return {
@@ -117,7 +116,7 @@ def _list_fields(element: Mapping[str, Any], prefix: str) -> Iterator[dict[str, 
         path = f"{prefix}.{each['name']}" if prefix else each["name"]
         yield {
             "path": path,
-            "type": f"{each.get('logicalType', '')} {each.get('physicalType', '')}".strip(),
+            "type": _describe_type(each),
             "required": "yes" if each.get("required") else "no",
             "description": "; ".join(
                 filter(None, (each.get("description"), each.get("classification"), *each.get("tags", ())))
@@ -128,3 +127,14 @@ def _list_fields(element: Mapping[str, Any], prefix: str) -> Iterator[dict[str, 
         yield from _list_fields(element["items"], f"{prefix}[]")
     if "map" in element:
         yield from _list_fields(element["map"]["value"], f"{prefix}{{}}")
+
+
+def _describe_type(element: Mapping[str, Any]) -> str:
+    """Return the logical type, and the physical type if it has another name."""
+    logical, physical = (element.get(name) for name in ("logicalType", "physicalType"))
+    return f"{logical} ({physical})" if logical and physical and physical != logical else logical or physical or ""
+
+
+def _describe_rule(rule: QualityRule) -> str:
+    unit = _UNITS.get(rule.metric) or _UNITS.get(rule.unit, "")
+    return f"{rule.field or 'records'}: {rule.metric} {rule.bound} {unit}".rstrip()
