@@ -99,8 +99,8 @@ def outcomes() -> Iterator[str]:
     yield "# Outcome codes\n\n" + MADE
     yield "An audit assigns one code to the key and one to the value of each record; the first check that fails\n"
     yield "decides. The frame and the schema id are checked first (codes from 10), then whether validators can use\n"
-    yield "the schema (`SCHEMA_NOT_USABLE`), then the bytes (codes from 20), then the rules of the schema (codes from\n"
-    yield "60; see [Rules](rules.md#in-the-audit)).\n\n"
+    yield "the schema (`SCHEMA_NOT_USABLE`), then the bytes (codes from 20), then the keys of encrypted values\n"
+    yield "(`UNDECRYPTABLE`), then the rules of the schema (codes from 60; see [Rules](rules.md#in-the-audit)).\n\n"
     yield "| code | number | meaning |\n|---|---|---|\n"
     for outcome in Outcome:
         yield f"| `{outcome.name}` | {outcome.value} | {outcome.meaning} |\n"

@@ -41,6 +41,7 @@ from contractlog.spark_validation.registry_catalogue import (
     fetch_associations,
     fetch_catalogue,
 )
+from contractlog.spark_validation.rules.encryption_keys import EncryptionKeyCatalogue
 from contractlog.spark_validation.sources.records import OffsetRange
 from contractlog.spark_validation.sources.source import RecordSource
 from contractlog.spark_validation.subject_strategies import SubjectStrategy, choose_strategy
@@ -96,6 +97,7 @@ class ExpectationBuilder:
         self._associated = fetch_associations(
             registry, {topic for topic in topics if any(self._wants_association(topic, part) for part in PARTS)}
         )
+        self._keys = EncryptionKeyCatalogue(registry)
         self._schemas: dict[int, ExpectedSchema] = {}
         unclear = dict.fromkeys(topic for topic, part in self._wanted if not self._is_named(topic, part))
         self._sampled = _sample_topics(source, ranges, unclear)
@@ -227,11 +229,15 @@ class ExpectationBuilder:
         if schema_id in self._schemas:
             return
         try:
-            expected = ExpectedSchema(version, dict(self._dependencies.fetch(version.draft)))
+            keys = self._keys.find(version.rule_set, version.metadata, self._subjects_of(schema_id))
+            expected = ExpectedSchema(version, dict(self._dependencies.fetch(version.draft)), keys=keys)
             ValidatorCache(frozenset({schema_id}), {schema_id: expected}, self._limits)[schema_id]
         except (InvalidSchema, NotFound) as error:
             expected = ExpectedSchema(version, fault=_describe_fault(error))
         self._schemas[schema_id] = expected
+
+    def _subjects_of(self, schema_id: int) -> list[str]:
+        return [subject for subject, _ in self._catalogue.subjects.get(schema_id, ())]
 
 
 def _describe_fault(error: ContractlogError) -> str:

@@ -19,6 +19,7 @@ from contractlog.spark_validation.columnar.frames import Guids
 from contractlog.spark_validation.columnar.limits import ValidationLimits
 from contractlog.spark_validation.columnar.record_text import RenderedBody, render_bytes
 from contractlog.spark_validation.columnar.validator_results import RecordOutcomes
+from contractlog.spark_validation.rules.encryption_keys import RuleKeys
 from contractlog.spark_validation.subject_strategies import SubjectStrategy
 
 __all__ = ["AuditExpectations", "ExpectedSchema", "GuidIds", "PartExpectation", "ValidatorCache"]
@@ -34,6 +35,8 @@ class ExpectedSchema:
     schema: RegisteredSchema
     referenced: Mapping[str, str] = field(default_factory=dict)
     fault: str = ""  #: reason why validators cannot use the schema; empty if they can
+    #: keys of its encryption rules, by the rule's JSON Pointer
+    keys: Mapping[str, RuleKeys] = field(default_factory=dict)
 
 
 class _UnusableSchemaValidator:
@@ -117,6 +120,13 @@ class AuditExpectations:
         """Return the schemas that records of a part may carry."""
         allowed = self.parts[topic, part].allowed
         return [schema for schema_id, schema in self.schemas.items() if allowed is None or schema_id in allowed]
+
+    def subjects_of(self, topic: str, part: Part, schema_id: int) -> frozenset[str]:
+        """Return the subjects with which the records of a part were written under an id."""
+        subjects = frozenset(subject for subject, _ in self.subjects.get(schema_id, ()))
+        strategy = self.parts[topic, part].strategy
+        admitted = None if strategy is None else strategy.subjects
+        return subjects if admitted is None else subjects & admitted
 
     def guids_of(self, topic: str, part: Part) -> Guids:
         """Return the id of each guid; of several, the first allowed by the part's strategy, else the first."""

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import partial
 from pathlib import Path
 from typing import Final, cast
 
@@ -144,7 +145,9 @@ class _PartCheck:
 
     @classmethod
     def of(cls, expectations: AuditExpectations, topic: str, part: Part) -> _PartCheck:
-        validators = RuleCheckedValidators(expectations.validators(topic, part), expectations.schemas)
+        validators = RuleCheckedValidators(
+            expectations.validators(topic, part), expectations.schemas, partial(expectations.subjects_of, topic, part)
+        )
         return cls(
             expectations.parts[topic, part],
             validators,

@@ -26,9 +26,9 @@ class Outcome(IntEnum):
     """Outcome of the key or the value of a record; the first check that fails decides.
 
     The checks run in this order: the frame and its schema id (codes from 10), whether validators can use the schema
-    (``SCHEMA_NOT_USABLE``), the bytes (from 20), the rules of the schema (from 60). Reports, stored states and messages
-    have the names of outcomes. Columns have the numbers, in one unsigned byte each, so the number of an outcome never
-    changes.
+    (``SCHEMA_NOT_USABLE``), the bytes (from 20), the keys of encrypted values (``UNDECRYPTABLE``), the rules of the
+    schema (from 60). Reports, stored states and messages have the names of outcomes. Columns have the numbers, in one
+    unsigned byte each, so the number of an outcome never changes.
     """
 
     meaning: str  #: for people
@@ -58,6 +58,12 @@ class Outcome(IntEnum):
         3,
         "validators cannot use the record's schema; counts neither as conforming nor as violating",
         "Register a corrected version, and write with it.",
+        OutcomeGroup.UNAUDITED,
+    )
+    ENCRYPTED = (
+        4,
+        "the body is encrypted as a whole, so it is not decoded; counts neither as conforming nor as violating",
+        "",
         OutcomeGroup.UNAUDITED,
     )
 
@@ -113,6 +119,15 @@ class Outcome(IntEnum):
         41,
         "the bytes are JSON, but not valid under the schema",
         "Fix the producer, or widen the schema if the value is right.",
+    )
+
+    UNDECRYPTABLE = (
+        50,
+        "an encrypted value whose key, the KEK or the DEK, was deleted",
+        (
+            "Consumers cannot read such values. If the key was deleted to make them unreadable, delete the records, "
+            "or audit later ones; otherwise undelete the KEK and the DEK."
+        ),
     )
 
     RULE_BROKEN = (

@@ -147,7 +147,7 @@ class ViolationLine(TypedDict):
     code: str
     records: int
     schema_id: int | None
-    path: str  # JSON Pointer to the deepest failing node of the schema; of RULE_BROKEN, to the rule in the version
+    path: str  # JSON Pointer to the deepest failing node of the schema; of RULE_BROKEN and UNDECRYPTABLE, to the rule
     field: str  # path of the value, as legs[].carrier
     detail: str
     first_seen: str
@@ -167,7 +167,7 @@ class RuleUse(TypedDict):
     sentence: str  # the rule in English; empty if it is not evaluated
     reason: str  # why it is not evaluated; empty if it is
     records: int  # on which it was evaluated
-    broken: int  # that break it, also if they break another rule before
+    broken: int  # that break it, also if they break another rule before; of encryption, that cannot be decrypted
     failed: int  # of these, those on which the evaluation failed
     per_record: int  # evaluated one by one, not by columns
     undecoded: int  # on which it was not evaluated, as the record cannot be decoded

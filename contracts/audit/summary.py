@@ -257,7 +257,7 @@ def newest_audited(schemas: Sequence[SchemaUse]) -> list[SchemaUse]:
 
 
 def _unusable_notes(observed: PartState, schemas: Sequence[SchemaUse], reasons: Mapping[int, str]) -> Iterator[str]:
-    """Yield notes on the schemas that validators cannot use: number of records, reason and remedy."""
+    """Yield notes on records that are not audited: schemas that validators cannot use, and encrypted bodies."""
     records: Counter[int] = Counter()
     for key, cell in observed.cells:
         records[key.schema_id] += cell.counts.get(Outcome.SCHEMA_NOT_USABLE, 0)
@@ -274,6 +274,10 @@ def _unusable_notes(observed: PartState, schemas: Sequence[SchemaUse], reasons: 
         )
     if len(unusable) > _NAMED:
         yield f"The same holds for {len(unusable) - _NAMED:,} further schema ids."
+    encrypted = sum(cell.counts.get(Outcome.ENCRYPTED, 0) for _, cell in observed.cells)
+    if encrypted:
+        code = Outcome.ENCRYPTED.name
+        yield f"The bodies of {encrypted:,} records are encrypted, so they are not audited (`{code}`)."
 
 
 def _schemas(topic: str, part: Part, observed: PartState, uses: VersionUses) -> list[SchemaUse]:
@@ -379,7 +383,7 @@ class RecordTotals:
     violating: int = 0
     tombstones: int = 0
     without_schema: int = 0  #: records of a part without a schema
-    unusable: int = 0  #: records whose schema validators cannot use
+    unusable: int = 0  #: records whose schema validators cannot use, or whose body is encrypted
 
     @property
     def audited(self) -> int:

@@ -21,6 +21,7 @@ from contractlog.contracts.audit.mergeable_state import AuditState, Coverage
 from contractlog.contracts.audit.outcomes import Outcome
 from contractlog.contracts.audit.report import PARTS, Part
 from contractlog.spark_validation.expectations import AuditExpectations, PartExpectation
+from contractlog.spark_validation.rules.encryption_keys import lack_same_versions
 from contractlog.spark_validation.sources.records import OffsetRange, subtract_ranges
 from contractlog.spark_validation.state_files import STATE as STATE_FILE
 from contractlog.spark_validation.state_files import read_state
@@ -212,6 +213,11 @@ def _describe_part(topic: str, part: Part, expectations: AuditExpectations, carr
         "strategy": None if strategy is None else strategy.name,
         "subjects": None if strategy is None or strategy.subjects is None else sorted(strategy.subjects),
         "ids": {str(schema_id): _describe_id(schema_id, expectation) for schema_id in sorted(carried)},
+        "keys": {
+            str(schema_id): {pointer: keys.body() for pointer, keys in expectations.schemas[schema_id].keys.items()}
+            for schema_id in sorted(carried)
+            if schema_id in expectations.schemas and expectations.schemas[schema_id].keys
+        },
     }
 
 
@@ -235,4 +241,8 @@ def _compare_parts(former: Mapping[str, Any], now: Mapping[str, Any]) -> str:
     for schema_id, status in now["ids"].items():
         if ids.get(schema_id) != status:
             return f"schema id {schema_id} is {status} now" if schema_id != "0" else "the registry has further schemas"
+    for schema_id, keys in now["keys"].items():
+        before = former.get("keys", {}).get(schema_id, {})
+        if not all(lack_same_versions(before.get(pointer, {}), each) for pointer, each in keys.items()):
+            return f"encryption keys of schema id {schema_id} were deleted or restored"
     return ""

@@ -8,10 +8,10 @@ from typing import Any, Final
 
 from contractlog.clients.calls.encryption_keys import Kek
 from contractlog.contracts.encryption.errors import DecryptionFailed
+from contractlog.contracts.encryption.rule_parameters import ALTERNATE_KEY_IDS
 from contractlog.serdes.errors import RuleError
 from contractlog.serdes.rules.encryption.errors import KeyUnwrapFailed, KmsUnavailable
 from contractlog.serdes.rules.encryption.kms_drivers import KeyWrapper, find_kms_driver
-from contractlog.serdes.rules.encryption.rule_parameters import ALTERNATE_KEY_IDS
 
 __all__ = ["KekWrapper"]
 

@@ -6,17 +6,18 @@ from dataclasses import dataclass
 from typing import Final, Self
 
 from contractlog.contracts.encryption.algorithms import DekAlgorithm
+from contractlog.contracts.encryption.rule_parameters import (
+    ALGORITHM,
+    EXPIRY_DAYS,
+    KEK_NAME,
+    KMS_KEY_ID,
+    KMS_TYPE,
+)
 from contractlog.serdes.rules.context import RuleContext
 from contractlog.serdes.rules.encryption.errors import InvalidEncryptionParameter
 
-__all__ = ["ALTERNATE_KEY_IDS", "EncryptionParameters"]
+__all__ = ["EncryptionParameters"]
 
-_KEK_NAME: Final = "encrypt.kek.name"
-_KMS_TYPE: Final = "encrypt.kms.type"
-_KMS_KEY_ID: Final = "encrypt.kms.key.id"
-_ALGORITHM: Final = "encrypt.dek.algorithm"
-_EXPIRY_DAYS: Final = "encrypt.dek.expiry.days"
-ALTERNATE_KEY_IDS: Final = "encrypt.alternate.kms.key.ids"
 _MAX_DAYS: Final = 100_000
 
 
@@ -38,22 +39,22 @@ class EncryptionParameters:
         Raises:
             InvalidEncryptionParameter: one is absent or not valid.
         """
-        kek_name = ctx.get_parameter(_KEK_NAME)
+        kek_name = ctx.get_parameter(KEK_NAME)
         if not kek_name:
-            raise InvalidEncryptionParameter(parameter=_KEK_NAME, detail="name the KEK")
+            raise InvalidEncryptionParameter(parameter=KEK_NAME, detail="name the KEK")
         if not ctx.subject:
-            raise InvalidEncryptionParameter(parameter=_KEK_NAME, detail="encryption needs a subject")
-        algorithm = ctx.get_parameter(_ALGORITHM) or DekAlgorithm.AES256_GCM
+            raise InvalidEncryptionParameter(parameter=KEK_NAME, detail="encryption needs a subject")
+        algorithm = ctx.get_parameter(ALGORITHM) or DekAlgorithm.AES256_GCM
         if algorithm not in list(DekAlgorithm):
             names = ", ".join(DekAlgorithm)
-            raise InvalidEncryptionParameter(parameter=_ALGORITHM, detail=f"it must be one of {names}")
+            raise InvalidEncryptionParameter(parameter=ALGORITHM, detail=f"it must be one of {names}")
         return cls(
             kek_name=kek_name,
             subject=ctx.subject,
-            kms_type=ctx.get_parameter(_KMS_TYPE) or None,
-            kms_key_id=ctx.get_parameter(_KMS_KEY_ID) or None,
+            kms_type=ctx.get_parameter(KMS_TYPE) or None,
+            kms_key_id=ctx.get_parameter(KMS_KEY_ID) or None,
             algorithm=DekAlgorithm(algorithm),
-            expiry_days=_parse_days(ctx.get_parameter(_EXPIRY_DAYS)),
+            expiry_days=_parse_days(ctx.get_parameter(EXPIRY_DAYS)),
         )
 
 
@@ -63,5 +64,5 @@ def _parse_days(text: str | None) -> int:
     days = int(text) if text.isascii() and text.isdigit() and len(text) <= len(str(_MAX_DAYS)) else _MAX_DAYS + 1
     if days > _MAX_DAYS:
         detail = f"it must be a whole number from 0 to {_MAX_DAYS}"
-        raise InvalidEncryptionParameter(parameter=_EXPIRY_DAYS, detail=detail)
+        raise InvalidEncryptionParameter(parameter=EXPIRY_DAYS, detail=detail)
     return days

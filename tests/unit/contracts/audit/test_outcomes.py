@@ -16,7 +16,11 @@ def test_only_one_outcome_conforms_and_no_id_is_read_from_nulls_and_records_with
     groups = {group: [outcome for outcome in Outcome if outcome.group is group] for group in OutcomeGroup}
     assert groups[OutcomeGroup.CONFORMING] == [Outcome.CONFORMS]
     assert groups[OutcomeGroup.TOMBSTONES] == [Outcome.TOMBSTONE]
-    assert groups[OutcomeGroup.UNAUDITED] == [Outcome.UNAUDITED, Outcome.SCHEMA_NOT_USABLE]
+    assert groups[OutcomeGroup.UNAUDITED] == [
+        Outcome.UNAUDITED,
+        Outcome.SCHEMA_NOT_USABLE,
+        Outcome.ENCRYPTED,
+    ]
     assert {Outcome.TOMBSTONE, Outcome.UNAUDITED, Outcome.NOT_FRAMED} == NO_ID
 
 

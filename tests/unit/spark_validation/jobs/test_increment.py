@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from contractlog.clients import Registry
+from contractlog.compatibility.data_contract import Rule, RuleSet
 from contractlog.compatibility.schema import SchemaDraft
 from contractlog.contracts.audit.mergeable_state import AuditState, Coverage, merge_states
 from contractlog.spark_validation.expectation_builder import ExpectationBuilder
@@ -93,6 +94,21 @@ def test_new_versions_matter_only_to_records_that_carry_their_ids(audited: Audit
     registered = audited.registry.register("t-value", SchemaDraft(WIDER)).schema_id
     assert registered == 3  # which a record carries
     assert audited.changes() == {"t": "schema id 3 is allowed now (of the values)"}
+
+
+def test_a_deleted_encryption_key_changes_the_records_that_it_encrypts(registry: Registry, tmp_path: Path) -> None:
+    rule = Rule("secret", type="ENCRYPT", tags=("PII",), params={"encrypt.kek.name": "pii"})
+    draft = SchemaDraft(ORDER, rule_set=RuleSet(domain_rules=(rule,)))
+    schema_id = registry.register("t-value", draft).schema_id
+    registry.create_kek("pii", "local-kms", "key")
+    registry.create_dek("pii", "t-value", "d3JhcHBlZA==")
+    audited = Audited(registry, tmp_path, [Record(0, value=encode_order(schema_id))])
+    registry.create_dek("pii", "t-value", "d3JhcHBlZA==", version=2)
+    assert audited.changes(end=1) == {}
+    registry.delete_dek("pii", "t-value")
+    registry.delete_kek("pii")
+    reason = "encryption keys of schema id 1 were deleted or restored (of the values)"
+    assert audited.changes(end=1) == {"t": reason}
 
 
 def test_versions_that_no_record_carries_change_nothing(audited: Audited) -> None:

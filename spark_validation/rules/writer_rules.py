@@ -1,0 +1,24 @@
+"""Rules of a rule set that writers have to run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from contractlog.compatibility.data_contract import Rule, RuleSet
+
+__all__ = ["WRITING_MODES", "list_writer_rules"]
+
+WRITING_MODES: Final = frozenset({"WRITE", "WRITEREAD"})
+_MODES: Final = WRITING_MODES | {"READ", "UPGRADE", "DOWNGRADE", "UPDOWN"}
+_CLIENT_SIDE: Final = frozenset({None, "ALL", "CLIENT"})
+
+
+def list_writer_rules(rule_set: RuleSet | None) -> Iterator[tuple[str, Rule]]:
+    """Yield the rules that are enabled on clients and run on writing, in order, each with its JSON Pointer."""
+    if rule_set is None or rule_set.enable_at not in _CLIENT_SIDE:
+        return
+    for phase, rules in (("domainRules", rule_set.domain_rules), ("encodingRules", rule_set.encoding_rules)):
+        for number, rule in enumerate(rules):
+            if not rule.disabled and (rule.mode in WRITING_MODES or rule.mode not in _MODES):
+                yield f"/ruleSet/{phase}/{number}", rule
