@@ -257,7 +257,7 @@ def newest_audited(schemas: Sequence[SchemaUse]) -> list[SchemaUse]:
 
 
 def _unusable_notes(observed: PartState, schemas: Sequence[SchemaUse], reasons: Mapping[int, str]) -> Iterator[str]:
-    """Yield notes on records that are not audited: schemas that validators cannot use, and encrypted bodies."""
+    """Yield notes on records that are not audited: of unusable schemas, and with encrypted bodies."""
     records: Counter[int] = Counter()
     for key, cell in observed.cells:
         records[key.schema_id] += cell.counts.get(Outcome.SCHEMA_NOT_USABLE, 0)

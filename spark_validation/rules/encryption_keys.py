@@ -1,4 +1,4 @@
-"""Keys of the encryption rules of schemas, as far as consumers can still read them; fetched before records are read."""
+"""Keys of the encryption rules of schemas, as far as consumers can still read them."""
 
 from __future__ import annotations
 

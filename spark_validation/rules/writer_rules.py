@@ -15,7 +15,7 @@ _CLIENT_SIDE: Final = frozenset({None, "ALL", "CLIENT"})
 
 
 def list_writer_rules(rule_set: RuleSet | None) -> Iterator[tuple[str, Rule]]:
-    """Yield the rules that are enabled on clients and run on writing, in order, each with its JSON Pointer."""
+    """Yield the rules that clients run on writing, in order, each with its JSON Pointer."""
     if rule_set is None or rule_set.enable_at not in _CLIENT_SIDE:
         return
     for phase, rules in (("domainRules", rule_set.domain_rules), ("encodingRules", rule_set.encoding_rules)):
