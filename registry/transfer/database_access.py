@@ -15,6 +15,7 @@ from contractlog.compatibility.errors import Unreachable, UsageError
 from contractlog.compatibility.identifiers import Subject
 from contractlog.compatibility.schema import Reference, SchemaType
 from contractlog.registry import database
+from contractlog.registry.features.dek_registry import queries as dek_registry
 from contractlog.registry.settings import Settings
 from contractlog.registry.storage import bulk_transfer
 from contractlog.registry.storage.associations import StoredAssociation
@@ -53,6 +54,8 @@ def read_database(snapshot: Snapshot) -> RegistryContents:
         result.associations[row.guid] = StoredAssociation.of_row(row)
     for row in bulk_transfer.stream_retired(snapshot):
         result.retired[row.context, row.schema_id] = RetiredId(row.at, row.actor, row.hash)
+    result.keks = {kek.name: kek for kek in dek_registry.stream_keks(snapshot)}
+    result.deks = {dek.key: dek for dek in dek_registry.stream_deks(snapshot)}
     return result
 
 

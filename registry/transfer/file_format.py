@@ -18,7 +18,7 @@ from contractlog.compatibility.identifiers import MAX_ID, Subject
 from contractlog.compatibility.schema import SchemaType
 from contractlog.compatibility.terminal_text import shell_command
 from contractlog.registry.storage.associations import StoredAssociation
-from contractlog.registry.transfer import import_parsers
+from contractlog.registry.transfer import import_parsers, transferred_keys
 from contractlog.registry.transfer.config_columns import read_config, read_mode, require_valid_config
 from contractlog.registry.transfer.import_parsers import InvalidField
 from contractlog.registry.transfer.registry_contents import (
@@ -46,7 +46,7 @@ def format_lines(contents: RegistryContents, header: Mapping[str, Any]) -> Itera
 
 
 def format_content_lines(contents: RegistryContents) -> Iterator[str]:
-    """Yield the state: contexts, schemas, versions, settings, modes, associations, retired ids."""
+    """Yield the state: contexts, schemas, versions, settings, modes, associations, retired ids, encryption keys."""
     for name, next_id in sorted(contents.contexts.items()):
         yield _format_line({"kind": "context", "name": name, "next_id": next_id})
     for schema in _sorted_values(contents.schemas):
@@ -62,6 +62,10 @@ def format_content_lines(contents: RegistryContents) -> Iterator[str]:
     for (context, schema_id), retired in sorted(contents.retired.items()):
         members = {"at": retired.at, "actor": retired.actor, "hash": retired.hash}
         yield _format_line({"kind": "retired", "context": context, "id": schema_id, **members})
+    for kek in _sorted_values(contents.keks):
+        yield _format_line(transferred_keys.kek_body(kek))
+    for dek in _sorted_values(contents.deks):
+        yield _format_line(transferred_keys.dek_body(dek))
 
 
 def _sorted_values(items: Mapping[Any, Any]) -> list[Any]:
@@ -189,6 +193,8 @@ class _LineReader:
             "mode": self._mode,
             "association": self._association,
             "retired": self._retire,
+            "kek": self._kek,
+            "dek": self._dek,
         }
 
     def read(self, number: int, body: Mapping[str, Any]) -> bool:
@@ -277,8 +283,33 @@ class _LineReader:
         )
         self.contents.positions[key] = where
 
+    def _kek(self, where: str, body: Mapping[str, Any]) -> None:
+        kek = transferred_keys.parse_kek(body)
+        if self.contents.keks.setdefault(kek.name, kek) != kek:
+            self._report.conflicts.append(f"{where}: the KEK {kek.name} is another one in an earlier line")
+
+    def _dek(self, where: str, body: Mapping[str, Any]) -> None:
+        dek = transferred_keys.parse_dek(body)
+        self.contents.positions.setdefault(dek.key, where)
+        if self.contents.deks.setdefault(dek.key, dek) != dek:
+            self._report.conflicts.append(
+                f"{where}: the DEK {dek.id.change_log_name} is another one in an earlier line"
+            )
+
+    def _require_keks(self) -> None:
+        """Require the KEK of each DEK, and a live one of a live DEK."""
+        for key, dek in self.contents.deks.items():
+            kek = self.contents.keks.get(dek.id.kek_name)
+            if kek is None or (kek.deleted and not dek.deleted):
+                problem = "which no line of the file has" if kek is None else "which is deleted, while the DEK is not"
+                raise UsageError(
+                    f"{self.contents.positions[key]} of the file: the DEK {dek.id.change_log_name} has the KEK "
+                    f"{dek.id.kek_name}, {problem}"
+                )
+
     def _complete(self) -> None:
         contents, report = self.contents, self._report
+        self._require_keks()
         for version in contents.versions.values():
             if version.schema not in contents.schemas:
                 raise UsageError(

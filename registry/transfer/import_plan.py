@@ -27,6 +27,7 @@ from contractlog.registry.transfer.registry_contents import (
     TransferredVersion,
     is_encrypted,
 )
+from contractlog.registry.transfer.transferred_keys import KeyPlan, plan_keys
 
 __all__ = ["IdentifiedSchema", "ImportPlan", "build_plan", "identify_schemas"]
 
@@ -150,6 +151,7 @@ class ImportPlan:
     removed_associations: list[StoredAssociation] = field(default_factory=list)
     retired: list[dict[str, Any]] = field(default_factory=list)
     returned: list[SchemaKey] = field(default_factory=list)  #: retired here, with the same content as the imported one
+    keys: KeyPlan = field(default_factory=KeyPlan)
     lines: list[ChangeLogEntry] = field(default_factory=list)  #: of the change log
 
     def counts(self) -> Iterator[tuple[str, int]]:
@@ -164,6 +166,7 @@ class ImportPlan:
         yield "settings changed", len(self.settings) + len(self.removed_settings)
         yield "associations changed", len(self.associations) + len(self.removed_associations)
         yield "ids retired", len(self.retired)
+        yield from self.keys.counts()
 
     @property
     def scopes(self) -> list[Subject]:
@@ -200,6 +203,7 @@ def build_plan(
     builder.plan_retired_ids()
     builder.plan_settings()
     builder.plan_associations()
+    builder.plan_encryption_keys()
     builder.plan_change_log()
     return builder.plan
 
@@ -427,6 +431,11 @@ class _PlanBuilder:
                     f"{name} has the id {resource_id} in the source, which is that of {owner} here"
                 )
 
+    def plan_encryption_keys(self) -> None:
+        """Plan the changes of KEKs and DEKs."""
+        self.plan.keys = plan_keys(self._snapshot, self._source)
+        self.plan.conflicts += self.plan.keys.conflicts
+
     def plan_change_log(self) -> None:
         """Plan the change log entries, except those of settings."""
         for version in self.plan.versions:
@@ -446,6 +455,7 @@ class _PlanBuilder:
         self.plan.lines += [
             ChangeLogEntry("", action, association.change_log_name) for action, association in (*changed, *removed)
         ]
+        self.plan.lines += self.plan.keys.entries()
 
 
 def _group_by_context(keys: Iterable[SchemaKey]) -> Iterator[tuple[str, list[int]]]:

@@ -20,6 +20,7 @@ from contractlog.registry.storage.transaction import Transaction
 from contractlog.registry.transfer.import_plan import IdentifiedSchema, ImportPlan, build_plan, identify_schemas
 from contractlog.registry.transfer.registry_contents import RegistryContents
 from contractlog.registry.transfer.report import OddityKind, TransferReport
+from contractlog.registry.transfer.transferred_keys import write_keys
 
 __all__ = ["follow", "import_contents", "plan_import"]
 
@@ -116,6 +117,7 @@ def _write(transaction: Transaction, plan: ImportPlan) -> None:
     removed = [association.guid for association in plan.removed_associations]
     bulk_transfer.delete_rows(transaction, tables.associations, "guid", removed)
     bulk_transfer.insert_rows(transaction, tables.retired, plan.retired)
+    write_keys(transaction, plan.keys)
     transaction.entries += [replace(line, actor=transaction.actor) for line in plan.lines]
     _write_settings(transaction, plan)
 

@@ -33,6 +33,8 @@ def describe_kept_contents(source: RegistryContents, target: RegistryContents) -
         "settings": sorted(str(scope) or "(global)" for scope in deletions.settings),
         "modes": sorted(str(scope) or "(global)" for scope in deletions.modes),
         "associations": sorted(associations),
+        "KEKs": sorted(deletions.keks),
+        "DEKs": sorted(target.deks[key].id.change_log_name for key, _ in deletions.deks),
     }
     return [_describe(kind, list(names)) for kind, names in kinds.items() if names]
 

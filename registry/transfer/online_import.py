@@ -12,12 +12,14 @@ from contextlib import contextmanager
 from typing import IO
 
 from contractlog.compatibility.errors import BadRequest, Overloaded, UsageError
+from contractlog.registry.access.permissions import ALL_PERMISSIONS, KeyPermissions
 from contractlog.registry.execution.work_limits import current_work
 from contractlog.registry.storage.store import Store
 from contractlog.registry.transfer.file_format import read_lines, split_lines
 from contractlog.registry.transfer.importer import import_contents, plan_import
 from contractlog.registry.transfer.registry_contents import RegistryContents
 from contractlog.registry.transfer.report import TransferReport
+from contractlog.registry.transfer.transferred_keys import leave_out_keys
 
 __all__ = ["OnlineImport"]
 
@@ -30,7 +32,15 @@ class OnlineImport:
         self._allow_id_gap = allow_id_gap
         self._turn = threading.Lock()
 
-    def take(self, file: IO[bytes], *, actor: str, dry_run: bool, modes: bool) -> TransferReport:
+    def take(
+        self,
+        file: IO[bytes],
+        *,
+        actor: str,
+        dry_run: bool,
+        modes: bool,
+        keys: KeyPermissions = ALL_PERMISSIONS.keys,
+    ) -> TransferReport:
         """Import a file of ``contractlog export``: everything, or nothing if there are conflicts.
 
         Args:
@@ -38,6 +48,7 @@ class OnlineImport:
             actor: in the change log.
             dry_run: report what would be written, and write nothing.
             modes: whether to import modes (READONLY …).
+            keys: the KEKs that the caller may write; others are left out, and reported.
 
         Raises:
             BadRequest: the file is invalid.
@@ -49,6 +60,7 @@ class OnlineImport:
             if not modes:
                 source.modes = {}
             report.count_contents(source)
+            leave_out_keys(source, keys, report)
             if dry_run:
                 with self._store.open_snapshot() as snapshot:
                     plan_import(snapshot, source, report, _require_caller, allow_id_gap=self._allow_id_gap)

@@ -11,6 +11,7 @@ from contractlog.compatibility.data_contract import Metadata, RuleSet
 from contractlog.compatibility.encodable_text import is_encodable
 from contractlog.compatibility.identifiers import Subject
 from contractlog.compatibility.schema import Reference, SchemaDraft, SchemaType
+from contractlog.registry.features.dek_registry.key_values import DekKey, StoredDek, StoredKek
 from contractlog.registry.registration.references import resolve_target
 from contractlog.registry.storage.associations import StoredAssociation
 from contractlog.registry.storage.store_values import MAX_ID_GAP
@@ -140,6 +141,8 @@ class Deletions:
     settings: set[Subject] = field(default_factory=set)
     modes: set[Subject] = field(default_factory=set)
     associations: set[str] = field(default_factory=set)
+    keks: set[str] = field(default_factory=set)
+    deks: set[tuple[DekKey, str]] = field(default_factory=set)  #: with the wrapped key
 
 
 @dataclass(slots=True)
@@ -154,8 +157,10 @@ class RegistryContents:
     associations: dict[str, StoredAssociation] = field(default_factory=dict)  #: by guid
     retired: dict[SchemaKey, RetiredId] = field(default_factory=dict)
     deletions: Deletions = field(default_factory=Deletions)
-    #: the position of a schema, a version or a context in the source: the line of a file
-    positions: dict[SchemaKey | VersionKey | str, str] = field(default_factory=dict, compare=False)
+    keks: dict[str, StoredKek] = field(default_factory=dict)  #: by name
+    deks: dict[DekKey, StoredDek] = field(default_factory=dict)
+    #: the position of a schema, a version, a context or a key in the source: the line of a file
+    positions: dict[SchemaKey | VersionKey | DekKey | str, str] = field(default_factory=dict, compare=False)
 
     @property
     def subjects(self) -> set[Subject]:
@@ -197,6 +202,8 @@ class RegistryContents:
             _select_changed(self.modes, before.modes),
             _select_changed(self.associations, before.associations),
             {key: retired_id for key, retired_id in self.retired.items() if key not in before.retired},
+            keks=_select_changed(self.keks, before.keks),
+            deks=_select_changed(self.deks, before.deks),
         )
         changed.deletions = Deletions(
             {
@@ -207,6 +214,12 @@ class RegistryContents:
             before.settings.keys() - self.settings.keys(),
             before.modes.keys() - self.modes.keys(),
             before.associations.keys() - self.associations.keys(),
+            before.keks.keys() - self.keks.keys(),
+            {
+                (key, dek.wrapped_key)
+                for key, dek in before.deks.items()
+                if key not in self.deks or self.deks[key].wrapped_key != dek.wrapped_key
+            },
         )
         for version in changed.versions.values():  # a version needs its schema
             changed.schemas.setdefault(version.schema, self.schemas[version.schema])

@@ -42,6 +42,7 @@ class OddityKind(StrEnum):
     HIDDEN = "subjects hidden by an alias, which the source does not return: left out; import its topic instead"
     UNREADABLE = "responses of the source that cannot be parsed: left out"
     NOT_EXPRESSIBLE = "members that the topic cannot contain: left out"
+    KEYS_DENIED = "encryption keys that the user may not read or write: left out"
     ID_MAY_RETURN = "contexts whose counter is above every id in the topic: another registry may assign those ids again"
 
 
@@ -80,6 +81,8 @@ class TransferReport:
             "modes": len(contents.modes),
             "associations": len(contents.associations),
             "retired ids": len(contents.retired),
+            "KEKs": len(contents.keks),
+            "DEKs": len(contents.deks),
         }
         return contents
 

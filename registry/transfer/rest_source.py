@@ -28,6 +28,7 @@ from contractlog.registry.transfer.registry_contents import (
     TransferredVersion,
 )
 from contractlog.registry.transfer.report import OddityKind, TransferReport
+from contractlog.registry.transfer.rest_keys import RestKeyReader
 
 __all__ = [
     "ProgressCallback",
@@ -98,6 +99,7 @@ class RestReader:
         await run_concurrently(self._counter(context) for context in contexts)
         await self._shared_settings(contexts)
         await self._associations()
+        await RestKeyReader(self._ask, self.contents, self._report).read()
         self.contents.raise_counters()
         return self.contents
 

@@ -207,6 +207,8 @@ def build_records(contents: RegistryContents, report: TransferReport, now: int) 
         yield from _schema_records(version, contents.schemas[version.schema], now)
     for association in contents.associations.values():
         yield _association_record(association, now)
+    for kek in contents.keks:
+        report.odd(OddityKind.NOT_EXPRESSIBLE, f"KEK {kek}", "encryption keys")
     _report_counters(contents, report)
 
 

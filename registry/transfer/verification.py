@@ -1,6 +1,6 @@
 """Verification that a registry responds like the source of its import.
 
-Compared are every version, id, lookup, setting, mode and association.
+Compared are every version, id, lookup, setting, mode, association and encryption key.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ from contractlog.compatibility.schema import Reference, SchemaType
 from contractlog.compatibility.terminal_text import escape_line
 from contractlog.registry import database
 from contractlog.registry.app import create_app
+from contractlog.registry.features.dek_registry.key_values import StoredDek, StoredKek
 from contractlog.registry.settings import Settings
 from contractlog.registry.storage import bulk_transfer
 from contractlog.registry.storage.associations import StoredAssociation
@@ -44,6 +45,7 @@ from contractlog.registry.transfer.registry_contents import (
 )
 from contractlog.registry.transfer.report import TransferReport
 from contractlog.registry.transfer.rest_source import get_call, get_scope_call, run_concurrently
+from contractlog.registry.transfer.transferred_keys import kek_body
 
 __all__ = ["VerificationResult", "verify", "verify_import"]
 
@@ -111,9 +113,12 @@ class _Verification:
             (self._scope("config", scope, config) for scope, config in contents.settings.items()),
             (self._scope("mode", scope, {"mode": mode}) for scope, mode in self._modes.items()),
             (self._association(association) for association in contents.associations.values()),
+            (self._kek(kek) for kek in contents.keks.values()),
+            (self._dek(dek) for dek in contents.deks.values()),
         )
         total = 2 * len(self._versions) + len({version.schema for version in contents.versions.values()})
         total += len(contents.retired) + len(contents.settings) + len(self._modes) + len(contents.associations)
+        total += len(contents.keks) + len(contents.deks)
         done = 0
 
         async def work() -> None:
@@ -208,6 +213,28 @@ class _Verification:
         where = f"{association.association_type} of {association.resource_namespace}/{association.resource_name}"
         actual = body if body and "error" in body else (body or {}).get(association.guid, {"error": "is missing"})
         self._compare(where, actual, expected)
+
+    async def _kek(self, kek: StoredKek) -> None:
+        body = await self._fetch("KEKs", get_call("dek-registry", "v1", "keks", kek.name, deleted="true"))
+        members = kek_body(kek)
+        expected = {name: members[name] for name in ("kmsType", "kmsKeyId", "shared")}
+        expected |= {"kmsProps": members["kmsProps"] or {}, "doc": members["doc"] or "", "deleted": kek.deleted}
+        self._compare(f"KEK {kek.name}", _with_defaults(body, {"kmsProps": {}, "doc": "", "deleted": False}), expected)
+
+    async def _dek(self, dek: StoredDek) -> None:
+        """Compare a DEK; differences have no keys, not even wrapped ones."""
+        path = ("dek-registry", "v1", "keks", dek.id.kek_name, "deks", str(dek.id.subject))
+        query = {"algorithm": dek.id.algorithm.value, "deleted": "true"}
+        body = await self._fetch("DEKs", get_call(*path, "versions", str(dek.id.version), **query))
+        actual = _with_defaults(body, {"deleted": False})
+        actual["the wrapped key"] = "equal" if actual.get("encryptedKeyMaterial") == dek.wrapped_key else "another one"
+        expected = {"the wrapped key": "equal", "deleted": dek.deleted}
+        self._compare(f"DEK {dek.id.change_log_name}", actual, expected)
+
+
+def _with_defaults(body: Mapping[str, Any] | None, defaults: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a response with defaults in place of members that are absent or empty."""
+    return dict(body or {}) | {name: (body or {}).get(name) or default for name, default in defaults.items()}
 
 
 def _without_empty_members(schema: TransferredSchema) -> TransferredSchema:

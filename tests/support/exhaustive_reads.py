@@ -67,6 +67,15 @@ def read_everything(client: httpx2.Client, store: Store) -> RegistryContents:
     return state
 
 
+def _key_paths(state: RegistryContents) -> Iterator[str]:
+    for kek in state.keks:
+        path = f"/dek-registry/v1/keks/{quote(kek, safe='')}"
+        yield from (f"{path}?deleted=true", f"{path}/deks?deleted=true")
+    for dek in (each.id for each in state.deks.values()):
+        path = f"/dek-registry/v1/keks/{quote(dek.kek_name, safe='')}/deks/{quote(str(dek.subject), safe='')}"
+        yield f"{path}/versions/{dek.version}?algorithm={dek.algorithm}&deleted=true"
+
+
 def _paths(state: RegistryContents) -> Iterator[str]:
     associated = {association.subject for association in state.associations.values()}
     for subject in sorted(state.subjects | state.settings.keys() | state.modes.keys() | associated):
@@ -85,6 +94,7 @@ def _paths(state: RegistryContents) -> Iterator[str]:
     for schema in state.schemas.values():
         if schema.guid:
             yield from (f"/schemas/guids/{schema.guid}", f"/schemas/guids/{schema.guid}/ids")
+    yield from _key_paths(state)
     for association in state.associations.values():
         names = (quote(name, safe="") for name in (association.resource_namespace, association.resource_name))
         yield "/associations/resources/" + "/".join(names)

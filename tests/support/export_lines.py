@@ -108,6 +108,26 @@ RETIRED: Line = {
     "actor": "somebody",
     "hash": "0" * 64,
 }
+KEK: Line = {
+    "kind": "kek",
+    "name": "pii",
+    "kmsType": "aws-kms",
+    "kmsKeyId": "arn:aws:kms:eu-central-1:1:key/1",
+    "kmsProps": {"region": "eu"},
+    "doc": "personal data",
+    "shared": False,
+    "updated": 1_700_000_000_000,
+}
+DEK: Line = {
+    "kind": "dek",
+    "kek": "pii",
+    "subject": ":.eu:orders",
+    "algorithm": "AES256_SIV",
+    "version": 2,
+    "encryptedKeyMaterial": "d3JhcHBlZA==",
+    "created": 1_700_000_000_000,
+    "deleted": True,
+}
 #: In the order of an export.
 EVERY_KIND: tuple[Line, ...] = (
     CONTEXT,
@@ -119,6 +139,8 @@ EVERY_KIND: tuple[Line, ...] = (
     MODE,
     ASSOCIATION,
     RETIRED,
+    KEK,
+    DEK,
 )
 
 

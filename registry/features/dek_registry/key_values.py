@@ -8,7 +8,7 @@ import re
 import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from contractlog.compatibility.errors import InvalidKeyField
 from contractlog.compatibility.identifiers import MAX_VERSION, Subject
@@ -18,6 +18,7 @@ from contractlog.registry.storage.store_values import subject_key
 
 __all__ = [
     "DekId",
+    "DekKey",
     "StoredDek",
     "StoredKek",
     "decode_wrapped_key",
@@ -36,6 +37,9 @@ _MAX_KMS_PROPERTIES: Final = 16_384  #: characters of all names and values
 _MAX_WRAPPED_KEY: Final = 16_384  #: base64 characters
 _CREDENTIAL: Final = re.compile(r"secret|password|token|credential|private[._-]?key(?![._-]?id)", re.IGNORECASE)
 _KMS_TYPE_PREFIXES: Final = {"aws": "aws-kms", "azure": "azure-kms", "gcp": "gcp-kms"}
+
+
+DekKey: TypeAlias = tuple[str, Subject, str, int]  #: KEK, subject, algorithm and version
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +94,11 @@ class StoredDek:
     wrapped_key: str = field(repr=False)  #: base64
     created_at: int = 0  #: milliseconds since 1970, UTC
     deleted: bool = False
+
+    @property
+    def key(self) -> DekKey:
+        """The identity, in an order."""
+        return self.id.kek_name, self.id.subject, self.id.algorithm.value, self.id.version
 
 
 def validate_kek_name(name: str | None) -> str:

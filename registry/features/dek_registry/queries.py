@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Final
 
 from sqlalchemy import Row, Select, delete, func, insert, select, update
@@ -11,7 +11,7 @@ from sqlalchemy import Row, Select, delete, func, insert, select, update
 from contractlog.compatibility.identifiers import Subject, apply_alias
 from contractlog.contracts.encryption.algorithms import DekAlgorithm
 from contractlog.registry.features.dek_registry.key_values import DekId, StoredDek, StoredKek
-from contractlog.registry.storage import tables
+from contractlog.registry.storage import bulk_transfer, tables
 from contractlog.registry.storage.dialects import order_by_bytes
 from contractlog.registry.storage.snapshot import Snapshot
 from contractlog.registry.storage.store_values import subject_key
@@ -25,6 +25,8 @@ __all__ = [
     "find_dek",
     "find_kek",
     "has_deks",
+    "import_deks",
+    "import_keks",
     "insert_dek",
     "insert_kek",
     "list_deks",
@@ -32,6 +34,8 @@ __all__ = [
     "list_kek_subjects",
     "mark_deks",
     "resolve_dek_subject",
+    "stream_deks",
+    "stream_keks",
     "update_kek",
     "update_wrapped_key",
 ]
@@ -82,6 +86,17 @@ def list_deks(
     return [_parse_dek(row) for row in snapshot.connection.execute(statement)]
 
 
+def stream_keks(snapshot: Snapshot) -> Iterator[StoredKek]:
+    """List all KEKs, soft-deleted ones included."""
+    return map(_parse_kek, snapshot.connection.execute(select(tables.keks).order_by(order_by_bytes(_K.name))))
+
+
+def stream_deks(snapshot: Snapshot) -> Iterator[StoredDek]:
+    """List all DEKs, soft-deleted ones included."""
+    statement = select(tables.deks).order_by(order_by_bytes(_D.kek_name), _D.subject_key, _D.algorithm, _D.version)
+    return map(_parse_dek, snapshot.connection.execute(statement))
+
+
 def has_deks(snapshot: Snapshot, kek_name: str, *, deleted: bool) -> bool:
     """Return True if a KEK has DEKs; with ``deleted``, soft-deleted ones count, too."""
     statement = select(_D.version).where(_D.kek_name == kek_name).limit(1)
@@ -122,16 +137,24 @@ def delete_kek(change: Transaction, name: str) -> None:
 
 def insert_dek(change: Transaction, dek: StoredDek) -> None:
     """Insert a DEK, created now."""
-    subject = dek.id.subject
-    columns = {
-        **dek.id.columns(),
-        "context": subject.context,
-        "subject": subject.name,
-        "encrypted_key_material": dek.wrapped_key,
-        "created_at": change.now,
-        "deleted_at": change.now if dek.deleted else None,
-    }
-    change.connection.execute(insert(tables.deks).values(**columns))
+    change.connection.execute(insert(tables.deks).values(**_to_dek_columns(dek, change.now, change.now)))
+
+
+def import_keks(change: Transaction, added: Sequence[StoredKek], changed: Sequence[StoredKek]) -> None:
+    """Insert and update KEKs with their own times, if they have any."""
+    for kek in added:
+        columns = _to_columns(change, kek) | {"updated_at": kek.updated_at or change.now}
+        change.connection.execute(insert(tables.keks).values(name=kek.name, **columns))
+    for kek in changed:
+        columns = _to_columns(change, kek) | {"updated_at": kek.updated_at or change.now}
+        change.connection.execute(update(tables.keks).where(_K.name == kek.name).values(**columns))
+
+
+def import_deks(change: Transaction, deks: Sequence[StoredDek]) -> None:
+    """Insert DEKs with their own times, if they have any."""
+    bulk_transfer.insert_rows(
+        change, tables.deks, [_to_dek_columns(dek, dek.created_at or change.now, change.now) for dek in deks]
+    )
 
 
 def update_wrapped_key(change: Transaction, dek_id: DekId, wrapped_key: str) -> None:
@@ -160,6 +183,18 @@ def _restrict(statement: Select[Any], deleted_at: Any, *, deleted: bool) -> Sele
 def _identify(dek_id: DekId) -> list[Any]:
     columns = dek_id.columns()
     return [_D[name] == columns[name] for name in _DEK_KEY]
+
+
+def _to_dek_columns(dek: StoredDek, created_at: int, deleted_at: int) -> dict[str, Any]:
+    subject = dek.id.subject
+    return {
+        **dek.id.columns(),
+        "context": subject.context,
+        "subject": subject.name,
+        "encrypted_key_material": dek.wrapped_key,
+        "created_at": created_at,
+        "deleted_at": deleted_at if dek.deleted else None,
+    }
 
 
 def _to_columns(change: Transaction, kek: StoredKek) -> dict[str, Any]:

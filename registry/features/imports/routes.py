@@ -16,7 +16,7 @@ from contractlog.compatibility.errors import (
     RequestTimeout,
     UnsupportedMediaType,
 )
-from contractlog.registry.access.current_caller import current_actor
+from contractlog.registry.access.current_caller import current_actor, current_permissions
 from contractlog.registry.http.api_response import ApiResponse
 from contractlog.registry.http.extension_parameters import StrictBoolean, StrictParameters
 from contractlog.registry.http.openapi import describe_route
@@ -70,11 +70,11 @@ async def import_registry(
     in that case the response is 409, with the same report, which lists the conflicts. Importing the same export again
     changes nothing.
     """
-    actor = current_actor.get()
+    actor, keys = current_actor.get(), current_permissions.get().keys
     with SpooledTemporaryFile(max_size=_MEMORY_BYTES) as file:
         async for piece in request.stream():
             file.write(piece)
-        report = await threads.run_watched(receiving.take, file, actor=actor, dry_run=dry_run, modes=modes)
+        report = await threads.run_watched(receiving.take, file, actor=actor, dry_run=dry_run, modes=modes, keys=keys)
     report_body = report.import_body(dry_run=dry_run)
     if report.conflicts and not dry_run:
         error = ImportRefused(count=len(report.conflicts))

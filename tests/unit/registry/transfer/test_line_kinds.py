@@ -14,10 +14,10 @@ from contractlog.registry.transfer.file_format import format_content_lines, read
 from contractlog.registry.transfer.importer import import_contents
 from contractlog.registry.transfer.report import TransferReport
 
-from support.export_lines import EVERY_KIND, VERSION, Line, create_export
+from support.export_lines import DEK, EVERY_KIND, VERSION, Line, create_export
 
 FIRST: Line = {"kind": "context", "name": ".", "next_id": 1}
-ALONE = [line for line in EVERY_KIND if line["kind"] != "version"]
+ALONE = [line for line in EVERY_KIND if line["kind"] not in {"version", "dek"}]
 
 
 def imported(store: Store, *lines: Line) -> TransferReport:
@@ -45,6 +45,13 @@ def test_a_version_alone_is_refused_by_its_line(store: Store) -> None:
         match=r"line 2 of the file: version 2 of :\.eu:orders has the id 3, which no line of the file gives a content",
     ):
         imported(store, VERSION)
+
+
+def test_a_dek_alone_is_refused_by_its_line(store: Store) -> None:
+    with pytest.raises(
+        UsageError, match=r"line 2 of the file: the DEK pii/:\.eu:orders/AES256_SIV/2 has the KEK pii, "
+    ):
+        imported(store, DEK)
 
 
 def test_all_kinds_are_imported_together_and_again(store: Store) -> None:
