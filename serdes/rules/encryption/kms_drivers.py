@@ -1,7 +1,7 @@
 """Drivers of key management services (KMS), with confluent-kafka's names and methods.
 
-Drivers that were written for confluent-kafka work without changes: only methods are called. Our own, of ``local-kms``
-and ``aws-kms``, need no registration.
+Drivers that were written for confluent-kafka work without changes: only methods are called. Our own, of ``local-kms``,
+``aws-kms`` and ``hcvault``, need no registration.
 """
 
 from __future__ import annotations
@@ -113,6 +113,7 @@ _LOCK: Final = threading.Lock()
 _BUILTIN_DRIVERS: Final[Mapping[str, tuple[str, str]]] = {
     "local-kms://": (__name__, "LocalKmsDriver"),
     "aws-kms://": ("contractlog.serdes.rules.encryption.aws_kms_driver", "AwsKmsDriver"),
+    "hcvault://": ("contractlog.serdes.rules.encryption.vault_kms_driver", "VaultKmsDriver"),
 }
 
 
