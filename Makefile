@@ -60,10 +60,11 @@ test-all: setup ## run the long tests: fuzzing, planted defects, histories, full
 	FUZZ_SECONDS=$(FUZZ_SECONDS) $(BIN)/pytest --quiet -m slow $(BOTH_CORES) tests/fuzz tests/defects tests/unit tests/contract
 	$(BIN)/pytest --quiet -m slow $(BOTH_CORES) $(LEAVE_OUT_LONG) tests/integration tests/e2e tests/foreign
 
-soak: setup ## run for hours: fuzzing of schemas and JSON records, histories with killed nodes, a hundred million mutated records
+soak: setup ## run for hours: fuzzing of schemas, JSON records and rules, histories with killed nodes, a hundred million mutated records
 	$(BIN)/python tests/fuzz/schemas.py --seconds 3600
 	$(BIN)/python tests/fuzz/records.py --mutants 100000000
 	$(BIN)/python tests/fuzz/documents.py --mutants 100000000 --seconds 3600
+	$(BIN)/python tests/fuzz/rules.py --records 1000000
 	PYTHONPATH=tests $(BIN)/python -m histories --seconds 3600
 
 demo: setup ## run the whole product on real flight data: registry, Kafka, CI check, audit, lineage (under two minutes after setup)

@@ -28,7 +28,16 @@ RECORDS = st.fixed_dictionaries(
 
 def evaluate_with_oracle(text: str, record: dict[str, Any]) -> Any:
     """Return the result of cel-python, or ``FAILED``."""
-    program = ENVIRONMENT.program(ENVIRONMENT.compile(text))
+    return run_oracle(compile_with_oracle(text), record)
+
+
+def compile_with_oracle(text: str) -> Any:
+    """Return the program of cel-python."""
+    return ENVIRONMENT.program(ENVIRONMENT.compile(text))
+
+
+def run_oracle(program: Any, record: dict[str, Any]) -> Any:
+    """Return the result of a program of cel-python, or ``FAILED``."""
     try:
         return plain(program.evaluate({"message": celpy.json_to_cel(record)}))
     except CELEvalError:
