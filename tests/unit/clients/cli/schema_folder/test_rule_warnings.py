@@ -54,3 +54,25 @@ def test_a_report_has_the_problem_at_its_line(tmp_path: Path, capsys: pytest.Cap
     text = report.read_text() if report.exists() else ""
     assert '"MANIFEST_RULE"' in text
     assert '"error"' in text
+
+
+@pytest.mark.parametrize(
+    ("own", "code"),
+    [(None, exit_codes.FINDINGS), ("message.size > 0", exit_codes.CLEAN), ("message.s", exit_codes.FINDINGS)],
+)
+@pytest.mark.parametrize("layer", ["default_rule_set", "override_rule_set"])
+def test_default_and_override_rules_of_the_subject_are_checked(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], layer: str, own: str | None, code: int
+) -> None:
+    """A default rule that the file replaces does not count; an override replaces the file's rule."""
+    members = 'name = "size"\ntype = "CEL"\nkind = "CONDITION"\n'
+    text = f'[[subjects]]\nname = "orders-*"\n[[subjects.{layer}.domainRules]]\n{members}expr = "message.sise > 0"\n'
+    if own is not None:
+        text += f'[[files]]\npath = "orders-value.avsc"\n[[files.rule_set.domainRules]]\n{members}expr = "{own}"\n'
+    (tmp_path / "contractlog.toml").write_text(text)
+    (tmp_path / "orders-value.avsc").write_text(json.dumps(SCHEMA))
+    expected = exit_codes.FINDINGS if layer == "override_rule_set" else code
+    assert main(["lint", str(tmp_path)]) == expected
+    error = capsys.readouterr().err
+    assert ("Did you mean 'size'?" in error) is (layer == "override_rule_set" or own is None)
+    assert error.count("would reject") == (expected == exit_codes.FINDINGS)
