@@ -12,7 +12,7 @@ BOTH_CORES := -n 2 --dist worksteal
 # for tests that mostly wait for servers
 WAITING := -n 4 --dist worksteal
 READY := .venv/.ready
-LOCKS := uv build base server spark rules aws azure hcvault demo dev
+LOCKS := uv build base server spark rules aws azure gcp hcvault demo dev
 COMPILE = $(BIN)/uv pip compile --quiet --generate-hashes --no-emit-index-url --no-header --universal --python-version 3.11
 
 .PHONY: help setup lock format check test test-all soak docs build demo bench clean

@@ -76,7 +76,7 @@ def test_the_makefile_names_the_same_parts() -> None:
     assert line[1].split() == PARTS
 
 
-@pytest.mark.parametrize("extra", ["base", "server", "spark", "demo", "rules", "aws", "azure", "hcvault"])
+@pytest.mark.parametrize("extra", ["base", "server", "spark", "demo", "rules", "aws", "azure", "gcp", "hcvault"])
 def test_the_locked_requirements_are_those_of_the_package(extra: str) -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
     wanted = project["dependencies"] if extra == "base" else project["optional-dependencies"][extra]

@@ -1,7 +1,7 @@
 """Drivers of key management services (KMS), with confluent-kafka's names and methods.
 
 Drivers that were written for confluent-kafka work without changes: only methods are called. Our own, of ``local-kms``,
-``aws-kms``, ``azure-kms`` and ``hcvault``, need no registration.
+``aws-kms``, ``azure-kms``, ``gcp-kms`` and ``hcvault``, need no registration.
 """
 
 from __future__ import annotations
@@ -114,6 +114,7 @@ _BUILTIN_DRIVERS: Final[Mapping[str, tuple[str, str]]] = {
     "local-kms://": (__name__, "LocalKmsDriver"),
     "aws-kms://": ("contractlog.serdes.rules.encryption.aws_kms_driver", "AwsKmsDriver"),
     "azure-kms://": ("contractlog.serdes.rules.encryption.azure_kms_driver", "AzureKmsDriver"),
+    "gcp-kms://": ("contractlog.serdes.rules.encryption.gcp_kms_driver", "GcpKmsDriver"),
     "hcvault://": ("contractlog.serdes.rules.encryption.vault_kms_driver", "VaultKmsDriver"),
 }
 
