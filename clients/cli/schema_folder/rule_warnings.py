@@ -41,7 +41,7 @@ def find_rule_warnings(manifest: Manifest | None, files: Iterable[SchemaFile]) -
 
 
 def _list_layers(manifest: Manifest, file: SchemaFile) -> Iterator[tuple[Path, int, RuleSet]]:
-    """Yield the rule sets of a file in the order in which a registry merges them, each with its manifest and line."""
+    """Yield the rule sets of a file in the order of a registry, each with its manifest and line."""
     own, subject = manifest.find_rule(file.path), manifest.find_subject_rule(file.subject)
     settings = {} if subject is None else subject.settings
     line = 0 if subject is None else subject.line
