@@ -46,7 +46,7 @@ def format_lines(contents: RegistryContents, header: Mapping[str, Any]) -> Itera
 
 
 def format_content_lines(contents: RegistryContents) -> Iterator[str]:
-    """Yield the state: contexts, schemas, versions, settings, modes, associations, retired ids, encryption keys."""
+    """Yield the state, from contexts to encryption keys, in the order of the file."""
     for name, next_id in sorted(contents.contexts.items()):
         yield _format_line({"kind": "context", "name": name, "next_id": next_id})
     for schema in _sorted_values(contents.schemas):

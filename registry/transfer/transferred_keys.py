@@ -1,4 +1,4 @@
-"""Encryption keys of an import or export: lines of a file, responses of a registry, and changes of a store.
+"""Encryption keys of an import or export: their lines, and changes of a store.
 
 DEKs are transferred as they are stored, wrapped by their KEK; plaintext keys are neither read nor written.
 """

@@ -1,4 +1,4 @@
-"""A fuzzer of rules: random conditions over random schemas and records, in each execution and in cel-python.
+"""A fuzzer of rules: random conditions over random schemas, in each execution and cel-python.
 
     python tests/fuzz/rules.py --records 20000 [--seed 1] [--seconds 3600]
 

@@ -1,4 +1,4 @@
-"""Driver of Azure Key Vault (``azure-kms``), with confluent-kafka's configuration; needs the extra ``azure``."""
+"""Driver of Azure Key Vault (``azure-kms``); needs the extra ``azure``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Driver of Google Cloud KMS (``gcp-kms``), with confluent-kafka's configuration; needs the extra ``gcp``."""
+"""Driver of Google Cloud KMS (``gcp-kms``); needs the extra ``gcp``."""
 
 from __future__ import annotations
 
@@ -128,5 +128,5 @@ def _parse_name(key_url: str) -> str:
 
 
 def _translate_error(error: Exception, operation: str) -> RuleError:
-    """Return our error, with the class of Google's alone: its text may have names of projects and accounts."""
+    """Return our error, with the class of Google's alone: its text may have names of accounts."""
     return RuleError(f"Google Cloud KMS failed on {operation} with {type(error).__name__}")

@@ -1,4 +1,4 @@
-"""Driver of the transit engine of HashiCorp Vault and OpenBao (``hcvault``); needs the extra ``hcvault``."""
+"""Driver of the transit engine of Vault and OpenBao; needs the extra ``hcvault``."""
 
 from __future__ import annotations
 
@@ -149,7 +149,9 @@ def _parse_key(key_url: str) -> tuple[SplitResult, str, str]:
 
 
 def _require_trusted(url: SplitResult) -> str:
-    """Return the address of a server to which credentials may be sent: the id of a key comes from the registry.
+    """Return the address of a server to which credentials may be sent.
+
+    The id of a key, which has the address, comes from the registry.
 
     Raises:
         RuleError: ``VAULT_ADDR`` names another server, or the connection would not be encrypted.

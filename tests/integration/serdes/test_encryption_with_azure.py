@@ -1,4 +1,4 @@
-"""Keys in Azure Key Vault, at a local endpoint: requests are those of confluent-kafka's driver, failures are typed."""
+"""Requests to Azure Key Vault are those of confluent-kafka's driver; failures are typed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Keys in Google Cloud KMS, at a local endpoint: requests are those of confluent-kafka's driver, failures are typed."""
+"""Requests to Google Cloud KMS are those of confluent-kafka's driver; failures are typed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Keys in the transit engine, as OpenBao serves it: both sides wrap in the same form, and failures are typed."""
+"""Keys in the transit engine of OpenBao: both sides wrap in one form; failures are typed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Encryption keys are exported and imported as they are stored: wrapped, with their deletions, and with permission."""
+"""Encryption keys are exported and imported as they are stored, if the caller has permission."""
 
 from __future__ import annotations
 
