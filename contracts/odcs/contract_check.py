@@ -14,7 +14,7 @@ from contractlog.contracts.odcs.finding import ContractCheck, ContractFinding
 from contractlog.contracts.odcs.quality import find_quality_problems
 from contractlog.contracts.odcs.validator import validate_contract
 from contractlog.contracts.odcs.yaml_text import DocumentPath
-from contractlog.contracts.rules.rule_expressions import check_rule_set
+from contractlog.contracts.rules.compiled_rules import check_rule_set
 
 __all__ = ["check_contract"]
 

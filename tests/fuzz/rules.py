@@ -26,8 +26,8 @@ import numpy as np
 from contractlog.compatibility.data_contract import Rule
 from contractlog.compatibility.formats import parse_schema
 from contractlog.compatibility.schema import SchemaDraft, SchemaType
+from contractlog.contracts.rules.compiled_rules import CompiledRule, compile_rule
 from contractlog.contracts.rules.rule_errors import RuleEvaluationError
-from contractlog.contracts.rules.rule_expressions import CompiledRule, compile_rule
 from contractlog.serdes.avro.readers_and_writers import AvroReader, AvroWriter
 from contractlog.serdes.json_schema.exact_integers import read_document
 from contractlog.spark_validation.columnar.avro_validator import AvroValidator
