@@ -17,6 +17,7 @@ from contractlog.compatibility.terminal_text import shell_command
 from contractlog.registry.registration.hash_replacement import replace_outdated_hashes
 from contractlog.registry.settings import Settings
 from contractlog.registry.storage import tables
+from contractlog.registry.storage.change_log import chain_entries
 from contractlog.registry.storage.engines import (
     WRITE_PAUSE_MS,
     Engines,
@@ -188,6 +189,7 @@ def _translate_errors(text: str) -> Iterator[None]:
 def _upgrade(connection: Connection, **limits: int | None) -> None:
     _run_alembic(connection, "upgrade", "head", **limits)
     replace_outdated_hashes(Transaction(connection, time.time_ns() // 1_000_000))
+    chain_entries(connection)
     connection.execute(delete(tables.marks).where(tables.marks.c.name == _SERVED_FROM))
     connection.execute(insert(tables.marks).values(name=_SERVED_FROM, sequence=int(OLDEST_SERVING)))
 

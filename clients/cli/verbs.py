@@ -187,6 +187,12 @@ VERBS: Final[dict[str, Verb]] = {
         "contractlog whoami orders-value",
         section=Section.REGISTRY,
     ),
+    "journal": Verb(
+        "contractlog.clients.cli.journal.command:journal",
+        "verify the hash chain of the change log, show its head, export it",
+        "contractlog journal verify --database-url sqlite:///contractlog.db",
+        section=Section.REGISTRY,
+    ),
     "produce": Verb(
         "contractlog.serdes.cli.produce:produce",
         "write JSON lines to a topic",

@@ -6,9 +6,9 @@ from typing import Any, Self, cast
 
 from msgspec import Raw, Struct
 
+from contractlog.contracts.change_log.recorded_change import RecordedChange
 from contractlog.registry.features.dependencies.queries import VersionNode
 from contractlog.registry.features.search.queries import SearchHit
-from contractlog.registry.storage.change_log import RecordedChange
 
 __all__ = [
     "ChangeBody",
@@ -39,6 +39,8 @@ class ChangeBody(Struct, omit_defaults=True):
     before: str | None = None  #: hashes of the content, or of the settings
     after: str | None = None
     details: dict[str, Any] = {}
+    previous_hash: str | None = None  #: hash of the entry before; 64 zeros in the first one
+    hash: str | None = None  #: SHA-256 of the other members
 
     @classmethod
     def of(cls, change: RecordedChange) -> Self:
@@ -53,6 +55,8 @@ class ChangeBody(Struct, omit_defaults=True):
             change.before,
             change.after,
             details,
+            change.previous_hash,
+            change.hash,
         )
 
 
@@ -62,6 +66,7 @@ class ChangesBody(Struct):
     changes: list[ChangeBody]
     next: int  #: the next value of `since`
     head: int  #: the number of the newest change
+    head_hash: str | None = None  #: its hash, which stands for all changes up to it
 
 
 class HitBody(Struct):

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from typing import Final
 
 from contractlog.compatibility.identifiers import Subject
+from contractlog.contracts.change_log.recorded_change import RecordedChange
 from contractlog.registry.features.change_log.follower import ChangeLogFollower
 from contractlog.registry.http.fastpath.cache_by_schema_id import ByteCache
 from contractlog.registry.storage import change_log
-from contractlog.registry.storage.change_log import RecordedChange
 from contractlog.registry.storage.name_and_id_lookup import find_shared_ids, list_ids
 from contractlog.registry.storage.store import Store
 

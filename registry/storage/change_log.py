@@ -7,13 +7,19 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
 from sqlalchemy import Connection, bindparam, func, insert, select, update
 
 from contractlog.compatibility.identifiers import Subject
+from contractlog.contracts.change_log.recorded_change import (
+    FIRST_PREVIOUS_HASH,
+    ChangeLogHead,
+    RecordedChange,
+    format_details,
+)
 from contractlog.registry.storage import tables
 from contractlog.registry.storage.snapshot import Snapshot
 from contractlog.registry.storage.store_values import CHANGE_LOG_COUNTER, ScopeSettings, subject_key
@@ -21,18 +27,22 @@ from contractlog.registry.storage.store_values import CHANGE_LOG_COUNTER, ScopeS
 __all__ = [
     "MASK",
     "ChangeLogEntry",
-    "RecordedChange",
+    "chain_entries",
+    "each_change",
     "find_schema_ids",
     "hash_settings",
     "list_changes_after",
     "mask_settings",
     "newest_sequence",
     "parse_version_target",
+    "read_counter",
+    "read_head",
     "read_targets_after",
     "write_entries",
 ]
 
 _C = tables.changes.c
+_WRITTEN: Final = tuple(column.name for column in tables.changes.columns if column.name != "hash")
 _DIGITS: Final = 10
 MASK: Final = "***"  #: replaces the value of a sensitive property
 _METADATA: Final = ("default_metadata", "override_metadata")
@@ -40,6 +50,13 @@ _CHUNK: Final = 200  #: keys per statement
 _MAX_PAGE_CHARACTERS: Final = 4_000_000  #: characters of the details of listed entries
 _BEYOND: Final = 2**62  #: number that no entry has, for a statement that reads only the counter
 _COUNTER: Final = tables.change_log_counters.c
+_CHAINED_TOGETHER: Final = 1_000  #: entries of a batch
+_HASH_BEFORE: Final = select(_C.hash).where(_C.sequence < bindparam("first")).order_by(_C.sequence.desc()).limit(1)
+_CHAIN: Final = (
+    update(tables.changes)
+    .where(_C.sequence == bindparam("number"))
+    .values(previous_hash=bindparam("hash_before"), hash=bindparam("own_hash"))
+)
 _TARGETS_AFTER: Final = (
     select(_COUNTER.next_sequence, _C.sequence, _C.action, _C.target)
     .select_from(tables.change_log_counters.outerjoin(tables.changes, _C.sequence > bindparam("since")))
@@ -49,29 +66,28 @@ _TARGETS_AFTER: Final = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class RecordedChange:
-    """An effect, recorded in the transaction that caused it."""
-
-    sequence: int
-    at: int
-    actor: str
-    action: str
-    target: str
-    before: str | None = None
-    after: str | None = None
-    details: str | None = None  #: JSON
-
-    @property
-    def facts(self) -> dict[str, Any]:
-        """The parsed details."""
-        facts: dict[str, Any] = json.loads(self.details) if self.details else {}
-        return facts
-
-
 def newest_sequence(snapshot: Snapshot) -> int:
     """Return the number of the newest entry, 0 before the first."""
     return int(snapshot.connection.execute(select(func.max(_C.sequence))).scalar() or 0)
+
+
+def read_head(snapshot: Snapshot) -> ChangeLogHead:
+    """Return number and hash of the newest entry; before the first, 0 and no hash."""
+    row = snapshot.connection.execute(select(_C.sequence, _C.hash).order_by(_C.sequence.desc()).limit(1)).first()
+    return ChangeLogHead(0, None) if row is None else ChangeLogHead(row.sequence, row.hash)
+
+
+def read_counter(snapshot: Snapshot) -> int:
+    """Return the number of the last entry that was written, whether it still exists or not."""
+    statement = select(_COUNTER.next_sequence).where(_COUNTER.name == CHANGE_LOG_COUNTER)
+    return int(snapshot.connection.execute(statement).scalar_one()) - 1
+
+
+def each_change(snapshot: Snapshot, since: int) -> Iterator[RecordedChange]:
+    """Yield the entries after a number, oldest first, with few of them in memory."""
+    while changes := list_changes_after(snapshot, since, _CHAINED_TOGETHER):
+        yield from changes
+        since = changes[-1].sequence
 
 
 def read_targets_after(connection: Connection, since: int | None, limit: int) -> tuple[int, list[Any]]:
@@ -98,10 +114,7 @@ def list_changes_after(snapshot: Snapshot, since: int, limit: int) -> list[Recor
     if last == since:
         return []
     statement = select(tables.changes).where(_C.sequence > since, _C.sequence <= last).order_by(_C.sequence)
-    return [
-        RecordedChange(row.sequence, row.at, row.actor, row.action, row.target, row.before, row.after, row.details)
-        for row in snapshot.connection.execute(statement)
-    ]
+    return [RecordedChange(*row) for row in snapshot.connection.execute(statement)]
 
 
 def parse_version_target(change: RecordedChange) -> tuple[Subject, int] | None:
@@ -157,23 +170,52 @@ def write_entries(connection: Connection, lines: Sequence[ChangeLogEntry], now: 
         .values(next_sequence=c.next_sequence + len(lines))
     )
     next_sequence = connection.execute(statement.returning(c.next_sequence)).scalar_one()
+    rows: list[dict[str, Any]] = []
     first = next_sequence - len(lines)
-    connection.execute(
-        insert(tables.changes),
-        [
-            {
-                "sequence": first + index,
-                "at": now,
-                "actor": line.actor,
-                "action": line.action,
-                "target": line.target,
-                "before": line.before,
-                "after": line.after,
-                "details": json.dumps(line.details, separators=(",", ":")) if line.details else None,
-            }
-            for index, line in enumerate(lines)
-        ],
-    )
+    previous_hash = _read_hash_before(connection, first)
+    for sequence, line in enumerate(lines, first):
+        change = RecordedChange(
+            sequence,
+            now,
+            line.actor,
+            line.action,
+            line.target,
+            line.before,
+            line.after,
+            format_details(line.details),
+            previous_hash,
+        )
+        values = {name: getattr(change, name) for name in _WRITTEN}
+        values["hash"] = previous_hash = change.compute_hash()
+        rows.append(values)
+    connection.execute(insert(tables.changes), rows)
+
+
+def _read_hash_before(connection: Connection, first: int) -> str:
+    """Return the hash before the entry ``first``; entries of earlier releases are chained before."""
+    row = connection.execute(_HASH_BEFORE, {"first": first}).first()
+    if row is None:
+        return FIRST_PREVIOUS_HASH
+    return row.hash or chain_entries(connection)
+
+
+def chain_entries(connection: Connection) -> str:
+    """Chain the entries at the end that have no hash, and return the hash of the last one.
+
+    The caller holds the lock of the counter, or the tables are not in use.
+    """
+    newest = select(_C.sequence, _C.hash).where(_C.hash.is_not(None)).order_by(_C.sequence.desc()).limit(1)
+    row = connection.execute(newest).first()
+    sequence, previous_hash = (0, FIRST_PREVIOUS_HASH) if row is None else (row.sequence, row.hash)
+    while changes := list_changes_after(Snapshot(connection), sequence, _CHAINED_TOGETHER):
+        rows: list[dict[str, Any]] = []
+        for change in changes:
+            chained = change.follow(previous_hash)
+            rows.append({"number": change.sequence, "hash_before": previous_hash, "own_hash": chained.hash})
+            previous_hash = chained.hash or ""
+        connection.execute(_CHAIN, rows)
+        sequence = changes[-1].sequence
+    return previous_hash
 
 
 def hash_settings(configured: ScopeSettings) -> str | None:

@@ -180,7 +180,8 @@ change_log_counters: Final = Table(
     Column("next_sequence", BigInteger, nullable=False),
 )
 
-#: Written in the transaction of its effect; no response depends on it. ``details`` is JSON.
+#: Written in the transaction of its effect; no response depends on it. ``details`` is JSON. ``hash`` covers all other
+#: columns; both hashes are null in rows of releases before revision 0009, until the next write.
 changes: Final = Table(
     "changes",
     metadata,
@@ -192,6 +193,8 @@ changes: Final = Table(
     Column("before", String(64)),
     Column("after", String(64)),
     Column("details", Text),
+    Column("previous_hash", String(64)),
+    Column("hash", String(64)),
 )
 
 #: Subjects bound to resources, such as a topic's key or value.

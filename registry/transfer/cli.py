@@ -22,7 +22,7 @@ from contractlog.clients.settings import Security
 from contractlog.compatibility.errors import UsageError
 from contractlog.compatibility.terminal_text import escape_line
 from contractlog.registry.settings import Settings
-from contractlog.registry.storage.change_log import newest_sequence
+from contractlog.registry.storage.change_log import read_head
 from contractlog.registry.storage.engines import parse_url
 from contractlog.registry.storage.sqlite_lock import FileInUse, lock_sqlite_file
 from contractlog.registry.storage.store import Store
@@ -47,7 +47,7 @@ from contractlog.registry.transfer.database_access import (
     open_for_import,
     read_database,
 )
-from contractlog.registry.transfer.file_format import format_lines
+from contractlog.registry.transfer.file_format import describe_head, format_lines
 from contractlog.registry.transfer.importer import follow, import_contents, plan_import
 from contractlog.registry.transfer.kept_contents import describe_kept_contents
 from contractlog.registry.transfer.progress import TransferProgress
@@ -112,11 +112,11 @@ def _read_source(options: Namespace, report: TransferReport) -> tuple[RegistryCo
         if options.database_url:
             raise UsageError("pass --database-url or --registry, not both")
         access = read_access(options, options.registry) or SourceAccess(Security.from_environment())
-        return RestSource(options.registry, options.timeout, access).read_contents(report), header
+        state = RestSource(options.registry, options.timeout, access).read_contents(report)
+        return state, header | describe_head(state.change_log_head)
     reject_unused_access(options, "--registry URL")
     with open_for_export(database_url(options)) as snapshot:
-        state = read_database(snapshot)
-        return state, header | {"journal": newest_sequence(snapshot)}
+        return read_database(snapshot), header | describe_head(read_head(snapshot))
 
 
 def _header() -> dict[str, Any]:
@@ -205,7 +205,7 @@ def _import_into_registry(source: TransferSource, report: TransferReport, option
         return
     upload_export(
         options.registry,
-        format_lines(state, _header()),
+        format_lines(state, _header() | describe_head(state.change_log_head)),
         report,
         security=Security.from_environment(),
         timeout=options.timeout,

@@ -17,6 +17,7 @@ from contractlog.compatibility.errors import UsageError
 from contractlog.compatibility.identifiers import MAX_ID, Subject
 from contractlog.compatibility.schema import SchemaType
 from contractlog.compatibility.terminal_text import shell_command
+from contractlog.contracts.change_log.recorded_change import ChangeLogHead
 from contractlog.registry.storage.associations import StoredAssociation
 from contractlog.registry.transfer import import_parsers, transferred_keys
 from contractlog.registry.transfer.config_columns import read_config, read_mode, require_valid_config
@@ -29,7 +30,7 @@ from contractlog.registry.transfer.registry_contents import (
 )
 from contractlog.registry.transfer.report import OddityKind, TransferReport
 
-__all__ = ["FORMAT", "FileSource", "format_content_lines", "format_lines", "read_lines", "split_lines"]
+__all__ = ["FORMAT", "FileSource", "describe_head", "format_content_lines", "format_lines", "read_lines", "split_lines"]
 
 FORMAT: Final = "contractlog.export/1"
 _MAX_LINE: Final = 256 * 1024 * 1024  #: characters; a file without line ends would fill the memory
@@ -43,6 +44,11 @@ def format_lines(contents: RegistryContents, header: Mapping[str, Any]) -> Itera
         count += 1
         yield line
     yield _format_line({"kind": "end", "lines": count})
+
+
+def describe_head(head: ChangeLogHead | None) -> dict[str, Any]:
+    """Return the members of the header for the newest entry of the change log."""
+    return {} if head is None else {"journal": head.sequence, "journal_hash": head.hash}
 
 
 def format_content_lines(contents: RegistryContents) -> Iterator[str]:
@@ -164,7 +170,7 @@ def _decode_line(line: str) -> Any:
 
 def _describe_error(number: int, error: Exception) -> str:
     """Describe why a line cannot be parsed; an invalid first line means that the file is no export."""
-    if number == 1:
+    if number == 1 and not isinstance(error, InvalidField):
         return f"this is not a file of `contractlog export`: its first line is not JSON with `{FORMAT}`"
     if isinstance(error, json.JSONDecodeError):
         why = f"it is not JSON ({error.msg}, column {error.colno}); the file was changed or damaged"
@@ -205,6 +211,7 @@ class _LineReader:
                     f"the first line does not have `{FORMAT}`: this is not a file of `contractlog export`, or one of "
                     "another release"
                 )
+            self.contents.change_log_head = import_parsers.read_change_log_head(body, "journal", "journal_hash")
             return False
         kind = str(body.get("kind"))
         if kind == "end":

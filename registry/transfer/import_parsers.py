@@ -23,6 +23,7 @@ from contractlog.compatibility.identifiers import (
 )
 from contractlog.compatibility.limits import truncate
 from contractlog.compatibility.schema import Reference, SchemaType
+from contractlog.contracts.change_log.recorded_change import ChangeLogHead
 from contractlog.registry.features.associations.validation import ASSOCIATION_TYPES, MAX_RESOURCE_CHARACTERS
 from contractlog.registry.http.request_bodies import MetadataBody, ReferenceBody, RuleSetBody
 from contractlog.registry.storage.associations import StoredAssociation
@@ -41,6 +42,7 @@ __all__ = [
     "parse_scope",
     "parse_subject",
     "read_association",
+    "read_change_log_head",
     "read_context",
     "read_flag",
     "read_hash",
@@ -61,6 +63,7 @@ _REQUIRED: Final = object()
 NOT_STORABLE: Final = "the schema contains a NUL or half of a surrogate pair, which databases cannot store"
 LATEST_TIME: Final = 253_402_300_799_999  #: the last millisecond of the year 9999
 _HASH: Final = re.compile(r"[0-9a-f]{64}")
+_MAX_SEQUENCE: Final = 10**18 - 1
 _MAX_MESSAGE_LENGTH: Final = 60  #: characters of a value in a message
 
 
@@ -129,6 +132,15 @@ def read_hash(body: Mapping[str, Any], name: str) -> str | None:
     if value is not None and not (isinstance(value, str) and _HASH.fullmatch(value)):
         raise InvalidField(f"`{name}`: {_shorten(value)} is not a hash: 64 hexadecimal digits")
     return value
+
+
+def read_change_log_head(body: Mapping[str, Any], sequence: str, hash_name: str) -> ChangeLogHead | None:
+    """Parse number and hash of the newest entry of a change log; None if the source has no hash."""
+    head_hash = read_hash(body, hash_name)
+    if head_hash is None:
+        return None
+    number = {sequence: body.get(sequence)}
+    return ChangeLogHead(read_number(number, sequence, minimum=1, maximum=_MAX_SEQUENCE), head_hash)
 
 
 def read_schema(body: Mapping[str, Any], context: str, schema_type: SchemaType) -> TransferredSchema:

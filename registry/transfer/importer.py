@@ -25,6 +25,7 @@ from contractlog.registry.transfer.transferred_keys import write_keys
 __all__ = ["follow", "import_contents", "plan_import"]
 
 _ACTOR: Final = "contractlog import"  #: in the change log
+_EVERYTHING: Final = "*"  #: target of an import in the change log
 _CHUNK: Final = 1_000
 
 
@@ -62,6 +63,7 @@ def import_contents(
         plans[:] = [plan]
         if plan.conflicts:
             raise _Conflicting
+        _record_source(transaction, plan, source)
         with bulk_transfer.enlarge_page_cache(transaction):
             _write(transaction, plan)
 
@@ -102,6 +104,14 @@ def _report_plan(plan: ImportPlan, report: TransferReport) -> None:
     if not plan.conflicts:
         for name, number in plan.counts():
             report.done[name] += number
+
+
+def _record_source(transaction: Transaction, plan: ImportPlan, source: RegistryContents) -> None:
+    """Begin the entries of an import that changes anything with the head of the source's change log."""
+    head = source.change_log_head
+    if head is not None and any(number for _, number in plan.counts()):
+        details = {"source": {"sequence": head.sequence, "hash": head.hash}}
+        transaction.record_change("import.started", _EVERYTHING, details=details)
 
 
 def _write(transaction: Transaction, plan: ImportPlan) -> None:

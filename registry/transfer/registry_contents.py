@@ -11,6 +11,7 @@ from contractlog.compatibility.data_contract import Metadata, RuleSet
 from contractlog.compatibility.encodable_text import is_encodable
 from contractlog.compatibility.identifiers import Subject
 from contractlog.compatibility.schema import Reference, SchemaDraft, SchemaType
+from contractlog.contracts.change_log.recorded_change import ChangeLogHead
 from contractlog.registry.features.dek_registry.key_values import DekKey, StoredDek, StoredKek
 from contractlog.registry.registration.references import resolve_target
 from contractlog.registry.storage.associations import StoredAssociation
@@ -159,6 +160,8 @@ class RegistryContents:
     deletions: Deletions = field(default_factory=Deletions)
     keks: dict[str, StoredKek] = field(default_factory=dict)  #: by name
     deks: dict[DekKey, StoredDek] = field(default_factory=dict)
+    #: newest entry of the source's change log when it was read; None if the source does not say
+    change_log_head: ChangeLogHead | None = field(default=None, compare=False)
     #: the position of a schema, a version, a context or a key in the source: the line of a file
     positions: dict[SchemaKey | VersionKey | DekKey | str, str] = field(default_factory=dict, compare=False)
 

@@ -6,6 +6,7 @@ import asyncio
 import time
 from collections.abc import Callable, Coroutine, Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, Final, TypeVar
 
 from contractlog.clients.async_transport import AsyncTransport
@@ -90,6 +91,7 @@ class RestReader:
             UnreadableResponse: the list of subjects is invalid, or a list of versions does not end.
         """
         self.contents = RegistryContents()
+        await self._change_log_head()
         contexts = await self._contexts()
         subjects = await self._subjects()
         bodies = await self._pages()
@@ -115,6 +117,13 @@ class RestReader:
             if str(error.error_code)[:3] not in _ABSENT:  # such as 429: it may have it
                 raise
             return None
+
+    async def _change_log_head(self) -> None:
+        """Read where the change log ends, which only contractlog has, before anything else is read."""
+        body = await self._maybe(get_call("contractlog", "v1", "changes", since="latest"))
+        if isinstance(body, dict):
+            read = partial(import_parsers.read_change_log_head, sequence="head", hash_name="head_hash")
+            self.contents.change_log_head = self._fits("the change log", read, body)
 
     async def _contexts(self) -> list[str]:
         names = await self._maybe(get_call("contexts"))

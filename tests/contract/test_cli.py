@@ -23,6 +23,7 @@ ARGUMENTS = {
     "undelete": ["SUBJECT[:VERSION]", "--dry-run", "--registry", "--format"],
     "contexts": ["--registry", "--format"],
     "whoami": ["SUBJECT", "--registry", "--format"],
+    "journal": ["verify", "head", "export"],
     "completion": ["bash", "zsh", "fish"],
     "pull": ["--all", "--history", "--out", "--registry", "--format", *OUTPUT],
 }

@@ -16,8 +16,8 @@ from itertools import takewhile
 from typing import Final
 
 from contractlog.compatibility.errors import RegistryError
+from contractlog.contracts.change_log.recorded_change import ChangeLogHead, RecordedChange
 from contractlog.registry.storage import change_log
-from contractlog.registry.storage.change_log import RecordedChange
 from contractlog.registry.storage.store import Store
 
 __all__ = ["ChangeLogFollower"]
@@ -64,7 +64,7 @@ class ChangeLogFollower:
         self._waiters: set[_Waiter] = set()
         self._cached: deque[RecordedChange] = deque()
         self._cached_characters = 0
-        self._head: int | None = None  #: unknown until the first poll
+        self._head: ChangeLogHead | None = None  #: unknown until the first poll
         self._lock = threading.Lock()
         self._due = threading.Event()
         self._closed = threading.Event()
@@ -72,9 +72,9 @@ class ChangeLogFollower:
         store.on_commit(lambda _touched: self._announce_commit())
 
     @property
-    def head(self) -> int:
-        """The number of the newest entry that was read; 0 before the first poll."""
-        return self._head or 0
+    def head(self) -> ChangeLogHead:
+        """The newest entry that was read; that of an empty log before the first poll."""
+        return self._head or ChangeLogHead(0, None)
 
     def on_changes(self, listener: Listener) -> None:
         """Pass new entries to a listener, in order, on the follower's thread.
@@ -109,10 +109,9 @@ class ChangeLogFollower:
     def recent(self, since: int, limit: int) -> list[RecordedChange] | None:
         """Return the cached entries after a number; None if the cache does not reach back that far."""
         with self._lock:
-            head = self._head
-            if head is None or since > head:
+            if self._head is None or since > self.head.sequence:
                 return None
-            if since == head:
+            if since == self.head.sequence:
                 return []
             if not self._cached or self._cached[0].sequence > since + 1:
                 return None
@@ -125,7 +124,7 @@ class ChangeLogFollower:
         loop = asyncio.get_running_loop()
         waiter = _Waiter(since, loop, loop.create_future())
         with self._lock:
-            if self._closed.is_set() or (self._head or 0) > since:
+            if self._closed.is_set() or self.head.sequence > since:
                 return
             self._waiters.add(waiter)
         self._due.set()  # a commit from before anybody waited may not have been read
@@ -161,23 +160,23 @@ class ChangeLogFollower:
         """Read new entries; return True if there may be more."""
         with self._store.open_snapshot() as snapshot:
             if self._head is None:
-                self._add_entries(change_log.newest_sequence(snapshot), ())
+                self._add_entries(change_log.read_head(snapshot), ())
                 return False
-            changes = change_log.list_changes_after(snapshot, self._head, _BATCH_SIZE)
+            changes = change_log.list_changes_after(snapshot, self.head.sequence, _BATCH_SIZE)
         if changes:
             for listener in self._listeners:
                 listener(changes)
-            self._add_entries(changes[-1].sequence, changes)
+            self._add_entries(ChangeLogHead(changes[-1].sequence, changes[-1].hash), changes)
         return bool(changes)
 
-    def _add_entries(self, head: int, changes: Sequence[RecordedChange]) -> None:
+    def _add_entries(self, head: ChangeLogHead, changes: Sequence[RecordedChange]) -> None:
         with self._lock:
             self._head = head
             self._cached.extend(changes)
             self._cached_characters += sum(map(_count_characters, changes))
             while len(self._cached) > _MAX_CACHED or self._cached_characters > _MAX_CACHED_CHARACTERS:
                 self._cached_characters -= _count_characters(self._cached.popleft())
-            woken = {waiter for waiter in self._waiters if waiter.since < head}
+            woken = {waiter for waiter in self._waiters if waiter.since < self.head.sequence}
             self._waiters -= woken
         for waiter in woken:
             waiter.wake()

@@ -33,4 +33,5 @@ async def list_changes(
     or until the time is over. ``since=latest`` returns the end of the change log and no changes.
     """
     page = await changes.list_after(since, limit=limit, wait=wait)
-    return ApiResponse(ChangesBody([ChangeBody.of(change) for change in page.changes], page.next_since, page.head))
+    bodies = [ChangeBody.of(change) for change in page.changes]
+    return ApiResponse(ChangesBody(bodies, page.next_since, page.head.sequence, page.head.hash))

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from typing import Final
 
 from contractlog.compatibility.errors import ChangesAhead
+from contractlog.contracts.change_log.recorded_change import ChangeLogHead, RecordedChange
 from contractlog.registry.access.current_caller import readmit_caller
 from contractlog.registry.execution.thread_pools import ThreadPools
 from contractlog.registry.features.change_log.follower import ChangeLogFollower
 from contractlog.registry.features.read_service import ReadService
 from contractlog.registry.storage import change_log
-from contractlog.registry.storage.change_log import RecordedChange
 from contractlog.registry.storage.snapshot import Snapshot
 from contractlog.registry.storage.store import Store
 
@@ -28,7 +28,7 @@ class ChangePage:
 
     changes: Sequence[RecordedChange]
     next_since: int  #: ``since`` of the next request
-    head: int  #: the newest known number
+    head: ChangeLogHead  #: the newest known entry
 
 
 class ChangeLogService(ReadService):
@@ -65,14 +65,16 @@ class ChangeLogService(ReadService):
         return self._page(changes) if changes else await self._query(_read_page, since, limit)
 
     def _page(self, changes: Sequence[RecordedChange]) -> ChangePage:
-        last = changes[-1].sequence
-        return ChangePage(changes, last, max(self._follower.head, last))
+        newest, head = changes[-1], self._follower.head
+        if head.sequence < newest.sequence:
+            head = ChangeLogHead(newest.sequence, newest.hash)
+        return ChangePage(changes, newest.sequence, head)
 
 
 def _read_page(snapshot: Snapshot, since: int | None, limit: int) -> ChangePage:
     changes = [] if since is None else change_log.list_changes_after(snapshot, since, limit)
-    head = change_log.newest_sequence(snapshot)
-    if since is not None and since > head:
-        raise ChangesAhead(since=since, head=head)
-    next_since = changes[-1].sequence if changes else (head if since is None else since)
-    return ChangePage(changes, next_since, max(head, next_since))
+    head = change_log.read_head(snapshot)
+    if since is not None and since > head.sequence:
+        raise ChangesAhead(since=since, head=head.sequence)
+    next_since = changes[-1].sequence if changes else (head.sequence if since is None else since)
+    return ChangePage(changes, next_since, head)

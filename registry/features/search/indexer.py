@@ -12,6 +12,7 @@ from typing import Final
 from contractlog.compatibility.errors import ContractlogError
 from contractlog.compatibility.formats import extract_terms
 from contractlog.compatibility.search_terms import Term
+from contractlog.contracts.change_log.recorded_change import RecordedChange
 from contractlog.registry.features.change_log.follower import ChangeLogFollower
 from contractlog.registry.features.search import queries as search_index
 from contractlog.registry.features.search.queries import Key, SchemaWords, SearchableSchema
@@ -110,7 +111,7 @@ class SearchIndexer:
             self._index(keys)
             after = keys[-1]
 
-    def _find_changed(self, changes: Sequence[change_log.RecordedChange]) -> set[Key]:
+    def _find_changed(self, changes: Sequence[RecordedChange]) -> set[Key]:
         """Return the schemas that changes concern."""
         keys: set[Key] = set()
         versions_without_id = []

@@ -45,7 +45,7 @@ def test_help_loads_nothing_heavy() -> None:
         assert not (loaded - bare) & HEAVY_FOR_MAIN
 
 
-@pytest.mark.parametrize("verb", [*CLIENT_VERBS, "lint", "impact", "contract"])
+@pytest.mark.parametrize("verb", [*CLIENT_VERBS, "lint", "impact", "contract", "journal"])
 def test_help_of_a_client_verb_loads_nothing_heavy(verb: str) -> None:
     loaded = loaded_by(f"from contractlog.clients.cli.main import main\nmain([{verb!r}, '--help'])")
     assert VERBS[verb].target.partition(":")[0] in loaded

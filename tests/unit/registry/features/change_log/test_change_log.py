@@ -95,9 +95,11 @@ def test_a_page_of_long_changes_ends_early_and_every_change_is_told_once(node: h
 
 
 def test_latest_tells_where_the_journal_ends(node: httpx2.Client) -> None:
-    assert ask(node, since="latest") == {"changes": [], "next": 0, "head": 0}
+    assert ask(node, since="latest") == {"changes": [], "next": 0, "head": 0, "head_hash": None}
     register(node, "a")
-    assert ask(node, since="latest") == {"changes": [], "next": 1, "head": 1}
+    newest = ask(node)["changes"][0]["hash"]
+    assert ask(node, since="latest") == {"changes": [], "next": 1, "head": 1, "head_hash": newest}
+    assert ask(node, since=0, wait=1)["head_hash"] == newest
 
 
 def test_waiting_callers_receive_commits_of_this_process_immediately(node: httpx2.Client) -> None:
@@ -115,7 +117,8 @@ def test_waiting_ends_with_an_empty_response_at_the_timeout(node: httpx2.Client)
     register(node, "a")
     for _ in range(2):
         began = time.monotonic()
-        assert ask(node, since=1, wait=0.3) == {"changes": [], "next": 1, "head": 1}
+        page = ask(node, since=1, wait=0.3)
+        assert (page["changes"], page["next"], page["head"]) == ([], 1, 1)
         assert time.monotonic() - began > 0.25
 
 

@@ -1,0 +1,1 @@
+"""The command ``contractlog journal``: head, verification and export of the change log."""
