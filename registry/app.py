@@ -17,6 +17,7 @@ from starlette.types import ASGIApp, Scope
 from contractlog.registry.access.current_caller import ANONYMOUS, Principal
 from contractlog.registry.access.permissions import ALL_PERMISSIONS
 from contractlog.registry.database import open_store
+from contractlog.registry.features.change_log.webhooks import parse_webhooks
 from contractlog.registry.features.routers import ROUTERS
 from contractlog.registry.http import errors, host_and_origin_checks, metrics_token
 from contractlog.registry.http.access_control import AccessControl
@@ -57,6 +58,7 @@ def create_app(
     telemetry = telemetry or Telemetry(version=version("contractlog"))
     # before anything is opened: settings and files may be invalid
     cross_site_layer = host_and_origin_checks.create_middleware(settings)
+    parse_webhooks(settings)
     permissions = RoutePermissions(ROUTERS)
     access_layers = [*metrics_token.create_middleware(settings), *access_middleware(settings, permissions)]
     services = create_services(settings, store or open_store(settings), telemetry)

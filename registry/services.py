@@ -11,6 +11,7 @@ from contractlog.registry.features.associations.service import AssociationServic
 from contractlog.registry.features.batch.service import BatchService
 from contractlog.registry.features.change_log.follower import ChangeLogFollower
 from contractlog.registry.features.change_log.service import ChangeLogService
+from contractlog.registry.features.change_log.webhooks import WebhookSenders, parse_webhooks
 from contractlog.registry.features.compatibility.service import CompatibilityService
 from contractlog.registry.features.config_and_mode.service import ConfigService
 from contractlog.registry.features.conformance.service import ConformanceService
@@ -79,6 +80,7 @@ class Services:
     associations: AssociationService
     follower: ChangeLogFollower
     change_log: ChangeLogService
+    webhooks: WebhookSenders
     indexer: SearchIndexer
     search: SearchService
     diff: DiffService
@@ -96,6 +98,7 @@ class Services:
         self.follower.start()
         self.indexer.start()
         self.fetch_counter.start()
+        self.webhooks.start()
 
     def drain(self) -> None:
         """Announce the shutdown and end long polls; call it on the event loop."""
@@ -104,6 +107,7 @@ class Services:
 
     def close(self) -> bool:
         """Stop the threads and close the store; return whether all queries have ended."""
+        self.webhooks.close()
         self.follower.close()
         self.indexer.close()
         self.fetch_counter.close()
@@ -161,6 +165,7 @@ def create_services(settings: Settings, store: Store, telemetry: Telemetry) -> S
         deks=DekService(store, threads, generator),
         follower=follower,
         change_log=ChangeLogService(store, threads, follower),
+        webhooks=WebhookSenders(store, follower, parse_webhooks(settings)),
         indexer=SearchIndexer(store, follower),
         search=SearchService(store, threads),
         diff=DiffService(store, threads, checker),

@@ -20,7 +20,7 @@ __all__ = ["PREFIX", "ClientCertificates", "Settings", "find_misspelled_variable
 
 PREFIX: Final = "CONTRACTLOG_"
 #: Variables that clients and other commands read, without the prefix.
-_FOREIGN_VARIABLES: Final = frozenset({"BOOTSTRAP_SERVERS", "BROKER_CONFIG", "TRACEBACK", "WEBHOOK_SECRET"})
+_FOREIGN_VARIABLES: Final = frozenset({"BOOTSTRAP_SERVERS", "BROKER_CONFIG", "TRACEBACK"})
 #: Prefixes of more such names; the last two are set by Kubernetes for a service with the name ``contractlog``.
 _FOREIGN_PREFIXES: Final = ("REGISTRY_", "SOURCE_", "SERVICE_", "PORT_")
 _FLAGS: Final = {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False}
@@ -92,6 +92,11 @@ class Settings:
     max_metric_parts: Annotated[int, Bounds(maximum=100_000)] = 1_000
     #: secret by which the registry wraps the keys of shared KEKs of type `local-kms`; empty: it cannot
     local_kms_secret: str = ""
+    webhook_urls: str = ""  #: URLs, comma-separated, that receive new entries of the change log; empty: none
+    webhook_secret: str = ""  #: signs the requests to them; required if there are any
+    webhook_subjects: str = ""  #: patterns of the subjects whose entries are sent, comma-separated; empty: all
+    webhook_actions: str = ""  #: patterns of the actions that are sent, such as ``version.*``; empty: all
+    webhook_allow_private: bool = False  #: webhooks may have private addresses, or no TLS
     cluster_id: str = "schema-registry"  #: the name of this registry in ``/v1/metadata/id``
     kafka_cluster_id: str = ""  #: the Kafka cluster in the same response; empty: none
 

@@ -17,7 +17,8 @@ __all__ = ["open_change_log"]
 def open_change_log(database_url: str) -> Iterator[tuple[ChangeLogHead, Callable[[int], Iterator[RecordedChange]]]]:
     """Open the change log of a database; yield its last entry, and a function that reads entries.
 
-    The last entry is the one that was written last: its hash is None if it does not exist any more. A registry may be serving from the database.
+    The last entry is the one that was written last: its hash is None if it does not exist any more. A registry may be
+    serving from the database.
 
     Raises:
         UsageError: it has no tables, or those of another release.

@@ -43,6 +43,7 @@ __all__ = [
     "settings",
     "subjects",
     "versions",
+    "webhook_positions",
 ]
 
 NAMING: Final = {
@@ -334,4 +335,14 @@ deks: Final = Table(
     Column("encrypted_key_material", Text, nullable=False),
     Column("created_at", BigInteger, nullable=False),
     Column("deleted_at", BigInteger),  # null: live
+)
+
+#: The entry of the change log up to which a webhook has been sent everything, and the node that is sending.
+webhook_positions: Final = Table(
+    "webhook_positions",
+    metadata,
+    Column("name", String(64), primary_key=True),  # SHA-256 of the URL, which may be secret
+    Column("sequence", BigInteger, nullable=False),
+    Column("holder", String(32), nullable=False),
+    Column("held_until", BigInteger, nullable=False),  # milliseconds since 1970
 )

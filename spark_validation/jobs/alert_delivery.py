@@ -6,19 +6,16 @@ import hmac
 import json
 import os
 import shlex
-import socket
 import subprocess
 import time
 from argparse import Namespace
 from collections.abc import Callable
 from dataclasses import dataclass
 from hashlib import sha256
-from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address
 from pathlib import Path
 from typing import Final
-from urllib.parse import SplitResult, urlsplit
 
-from contractlog.clients.settings import create_system_tls_context
+from contractlog.clients.webhook_request import MAX_URL, is_allowed_url, post_to_webhook
 from contractlog.compatibility.errors import UsageError
 from contractlog.compatibility.terminal_text import escape_line
 from contractlog.spark_validation.jobs.alerts import Alert, read_alerts, remove_alert
@@ -27,14 +24,8 @@ __all__ = ["AlertReceivers", "deliver_alerts", "parse_receivers"]
 
 SECRET_VARIABLE: Final = "CONTRACTLOG_WEBHOOK_SECRET"  # noqa: S105 - the name of a variable
 ATTEMPTS: Final = 3
-SECONDS: Final = 10.0  #: time limit of a request
 COMMAND_SECONDS: Final = 60.0
-MAX_URL: Final = 2_000  #: characters
 _STDERR: Final = 2
-_NAT64: Final = IPv6Network("64:ff9b::/96")
-_GLOBAL_UNICAST: Final = IPv6Network("2000::/3")
-_RESERVED: Final = (IPv6Network("3fff::/20"), IPv4Network("192.0.0.0/24"))  #: unknown to earlier releases of Python
-_PORTS: Final = {"https": 443, "http": 80}
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,13 +54,7 @@ def parse_receivers(options: Namespace) -> AlertReceivers:
         raise UsageError(f"--on-change cannot be split into words: {error}") from None
     if options.on_change is not None and not command:
         raise UsageError("--on-change names no command")
-    url = _split_url(options.webhook or "")
-    if options.webhook is not None and not (
-        url.hostname
-        and url.username is None
-        and len(options.webhook) <= MAX_URL
-        and (url.scheme == "https" or (url.scheme == "http" and options.webhook_private))
-    ):
+    if options.webhook is not None and not is_allowed_url(options.webhook, private=options.webhook_private):
         raise UsageError(
             f"--webhook needs an https URL with a host, without a user, of at most {MAX_URL:,} characters "
             "(http needs --webhook-private, too)"
@@ -130,73 +115,8 @@ def _post_alert(alert: Alert, receivers: AlertReceivers) -> str:
 
 
 def _post_once(alert: Alert, receivers: AlertReceivers) -> str:
-    import httpx2  # noqa: PLC0415 - slow to import, and only needed for alerts
-
-    from contractlog.clients.blocking_deadline import TimeLimit  # noqa: PLC0415 - needs httpx2
-
-    url = _split_url(receivers.webhook)
-    host, port = url.hostname or "", url.port or _PORTS[url.scheme]
     content = json.dumps(alert.body).encode()
-    headers = {
-        "Content-Type": "application/json",
-        "X-Contractlog-Alert": alert.id,
-        "Host": url.netloc.rpartition("@")[2],
-    }
+    headers = {"Content-Type": "application/json", "X-Contractlog-Alert": alert.id}
     if receivers.secret:
         headers["X-Contractlog-Signature"] = f"sha256={hmac.new(receivers.secret, content, sha256).hexdigest()}"
-    try:
-        address = _resolve(host, port, private=receivers.private)
-        # The connection goes to the address that was checked, and not to what the name means a moment later.
-        literal = f"[{address}]" if ":" in address else address
-        target = url._replace(netloc=f"{literal}:{port}").geturl()
-        limit = TimeLimit()
-        verify = create_system_tls_context(trust_env=False)
-        with httpx2.Client(timeout=SECONDS, follow_redirects=False, trust_env=False, verify=verify) as client:
-            limit.apply_to(client)
-            request = client.build_request(
-                "POST", target, content=content, headers=headers, extensions={"sni_hostname": host}
-            )
-            with limit.within(SECONDS):
-                response = client.send(request, stream=True)  # the body is not read
-                response.close()
-    except (httpx2.HTTPError, OSError, ValueError) as error:
-        return f"the webhook of {host} failed: {str(error) or type(error).__name__}"
-    if not response.is_success:
-        return f"the webhook of {host} responded with status {response.status_code}"
-    return ""
-
-
-def _resolve(host: str, port: int, *, private: bool) -> str:
-    """Return an address of a host.
-
-    Raises:
-        OSError: there is none, or it is private and may not be used.
-    """
-    addresses = [str(info[4][0]) for info in socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)]
-    if not private and not all(map(_is_public, addresses)):
-        raise OSError(f"{host} has a private address; --webhook-private allows that")
-    return addresses[0]
-
-
-def _is_public(address: str) -> bool:
-    """Return whether an address is public, and the IPv4 address that it embeds for NAT64 or 6to4."""
-    ip = ip_address(address)
-    if isinstance(ip, IPv6Address):
-        embedded = ip.ipv4_mapped or ip.sixtofour
-        if ip in _NAT64:
-            embedded = IPv4Address(ip.packed[-4:])
-        if embedded is not None:
-            return embedded.is_global and not embedded.is_multicast
-        if ip not in _GLOBAL_UNICAST:
-            return False
-    return ip.is_global and not ip.is_multicast and not any(ip in network for network in _RESERVED)
-
-
-def _split_url(text: str) -> SplitResult:
-    """Split a URL; one that cannot be split has no host."""
-    try:
-        url = urlsplit(text)
-        _ = url.port
-    except ValueError:
-        return urlsplit("")
-    return url
+    return post_to_webhook(receivers.webhook, content, headers, private=receivers.private, option="--webhook-private")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +12,7 @@ from sqlalchemy import MetaData, create_engine, inspect, select, text
 
 from contractlog.compatibility.errors import Unreachable
 from contractlog.registry.database import current_revision, downgrade, newest_revision, upgrade
+from contractlog.registry.features.change_log.queries import add_position
 from contractlog.registry.settings import Settings
 from contractlog.registry.storage import tables
 from contractlog.registry.storage.engines import parse_url
@@ -73,6 +75,8 @@ def fill(http: httpx2.Client) -> None:
     for method, path, body in requests:
         answer = http.request(method, path, json=body)
         assert answer.status_code == 200, (method, path, answer.text)
+    begin = partial(add_position, name="hook", sequence=1)
+    http.app.state.services.store.transact(begin, contexts=()).result()  # type: ignore[attr-defined]
     http.app.state.services.fetch_counter.flush()  # type: ignore[attr-defined]
     assert hits(http)
 

@@ -16,8 +16,8 @@ from typing import Any
 
 import pytest
 
+from contractlog.clients.webhook_request import is_public
 from contractlog.compatibility.errors import UsageError
-from contractlog.spark_validation.jobs import alert_delivery
 from contractlog.spark_validation.jobs.alert_delivery import AlertReceivers, deliver_alerts, parse_receivers
 from contractlog.spark_validation.jobs.alerts import MAX_PENDING, add_alert, read_alerts
 from contractlog.spark_validation.jobs.result_folder import ALERTS
@@ -246,4 +246,4 @@ def test_receivers_that_cannot_be_used_are_refused(values: dict[str, object]) ->
     ],
 )
 def test_an_address_is_public_if_what_it_embeds_is(address: str, *, public: bool) -> None:
-    assert alert_delivery._is_public(address) == public
+    assert is_public(address) == public
