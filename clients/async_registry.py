@@ -8,7 +8,8 @@ from typing import Self, TypeVar
 from contractlog.clients import calls
 from contractlog.clients.async_transport import AsyncTransport
 from contractlog.clients.cache import CachedLookups
-from contractlog.clients.calls import Call, encryption_keys, extensions
+from contractlog.clients.calls import Call, CallSequence, encryption_keys, extensions
+from contractlog.clients.calls import change_requests as change_request_calls
 from contractlog.clients.method_factories import async_endpoint, async_paged_endpoint, async_sequence_endpoint
 from contractlog.clients.registry import RegistryBase
 from contractlog.compatibility.errors import SubjectNotFound
@@ -117,6 +118,15 @@ class AsyncRegistry(RegistryBase[AsyncTransport]):
     publish_lineage = async_endpoint(extensions.publish_lineage)
     changes = async_endpoint(extensions.changes)
     each_change = async_paged_endpoint(extensions.each_change)
+    open_change_request = async_endpoint(change_request_calls.open_change_request)
+    update_change_request = async_endpoint(change_request_calls.update_change_request)
+    change_requests = async_endpoint(change_request_calls.change_requests)
+    change_request = async_endpoint(change_request_calls.change_request)
+    approve_change_request = async_endpoint(change_request_calls.approve_change_request)
+    comment_on_change_request = async_endpoint(change_request_calls.comment_on_change_request)
+    merge_change_request = async_endpoint(change_request_calls.merge_change_request)
+    close_change_request = async_endpoint(change_request_calls.close_change_request)
+    waivers = async_endpoint(change_request_calls.waivers)
     search = async_endpoint(extensions.search)
     each_hit = async_paged_endpoint(extensions.each_hit)
     difference = async_endpoint(extensions.difference)

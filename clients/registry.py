@@ -9,7 +9,8 @@ from typing import Generic, Self, TypeVar
 
 from contractlog.clients import calls
 from contractlog.clients.cache import CachedLookups, Caching, ClientCaches
-from contractlog.clients.calls import Call, encryption_keys, extensions
+from contractlog.clients.calls import Call, CallSequence, encryption_keys, extensions
+from contractlog.clients.calls import change_requests as change_request_calls
 from contractlog.clients.hooks import Watch
 from contractlog.clients.method_factories import endpoint, paged_endpoint, sequence_endpoint
 from contractlog.clients.retry_and_failover import Retries
@@ -178,6 +179,15 @@ class Registry(RegistryBase[Transport]):
     publish_lineage = endpoint(extensions.publish_lineage)
     changes = endpoint(extensions.changes)
     each_change = paged_endpoint(extensions.each_change)
+    open_change_request = endpoint(change_request_calls.open_change_request)
+    update_change_request = endpoint(change_request_calls.update_change_request)
+    change_requests = endpoint(change_request_calls.change_requests)
+    change_request = endpoint(change_request_calls.change_request)
+    approve_change_request = endpoint(change_request_calls.approve_change_request)
+    comment_on_change_request = endpoint(change_request_calls.comment_on_change_request)
+    merge_change_request = endpoint(change_request_calls.merge_change_request)
+    close_change_request = endpoint(change_request_calls.close_change_request)
+    waivers = endpoint(change_request_calls.waivers)
     search = endpoint(extensions.search)
     each_hit = paged_endpoint(extensions.each_hit)
     difference = endpoint(extensions.difference)

@@ -376,6 +376,22 @@ class HostNotAllowed(Forbidden):
     )
 
 
+class ProtectedSubject(Forbidden):
+    """The subject is protected: this change needs an approved change request, a waiver or break-glass."""
+
+    code = 40382
+    template = (
+        "{subject} is protected: {action} needs {approvals} by its owners ({owners}). Open a change request: {command}"
+    )
+
+
+class ApprovalDenied(Forbidden):
+    """The caller may not approve, change or close this change request."""
+
+    code = 40383
+    template = "Change request {id}: {detail}"
+
+
 class IncompatibleSchema(Conflict):
     """The compatibility level of the subject rejects this schema; ``verdict`` has the reasons."""
 
@@ -654,6 +670,13 @@ class TooManyEdges(Unprocessable):
     )
 
 
+class InvalidChangeRequest(Unprocessable):
+    """The change request, or a part of it, is not valid, or there are too many."""
+
+    code = 42285
+    template = "The change request is not valid: {detail}"
+
+
 class WorkLimitExceeded(Unprocessable):
     """The request needs more steps of work, for parsing and comparing schemas, than one request may use."""
 
@@ -679,6 +702,34 @@ class ImportRefused(Conflict):
 
     code = 40981
     template = "The import conflicts with existing data; conflicts: {count}; nothing was written"
+
+
+class ChangeRequestMoved(Conflict):
+    """The subject, its settings or the change request are no longer what was approved."""
+
+    code = 40982
+    template = "Change request {id}: {detail}"
+
+
+class ChangeRequestEnded(Conflict):
+    """The change request is merged, closed or expired."""
+
+    code = 40983
+    template = "Change request {id} is {status}; open another one."
+
+
+class ApprovalsMissing(Conflict):
+    """The change request does not have the approvals that the change needs."""
+
+    code = 40984
+    template = "Change request {id} needs {detail}."
+
+
+class ChangeRequestNotFound(NotFound):
+    """There is no change request with this number."""
+
+    code = 40481
+    template = "Change request {id} not found."
 
 
 class ConformanceNotFound(NotFound):

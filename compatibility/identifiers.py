@@ -25,6 +25,7 @@ __all__ = [
     "describe_long_context",
     "find_context_problem",
     "qualify_subject",
+    "scope_name",
     "topic_subject",
     "validate_schema_subject",
     "validate_scope",
@@ -120,6 +121,11 @@ class Subject:
 INVALID_SUBJECT_REASONS: Final = (
     "the name is empty, reserved or too long, or has a control character or half of a surrogate pair"
 )
+
+
+def scope_name(scope: Subject) -> str:
+    """Return the name of a subject or context; that of the default context is ``:.:``."""
+    return str(scope) or f":{scope.context}:"
 
 
 def validate_schema_subject(subject: Subject) -> Subject:

@@ -33,7 +33,7 @@ from contractlog.registry.http.openapi import customize_openapi, operation_id
 from contractlog.registry.http.outermost_middleware import OutermostMiddleware
 from contractlog.registry.http.request_limits import BodyLimit, WorkLimits
 from contractlog.registry.http.route_permissions import RoutePermissions
-from contractlog.registry.services import Services, create_services
+from contractlog.registry.services import Services, create_owners, create_services
 from contractlog.registry.settings import Settings
 from contractlog.registry.storage.store import Store
 from contractlog.registry.telemetry.recorded_metrics import Telemetry
@@ -61,7 +61,8 @@ def create_app(
     parse_webhooks(settings)
     permissions = RoutePermissions(ROUTERS)
     access_layers = [*metrics_token.create_middleware(settings), *access_middleware(settings, permissions)]
-    services = create_services(settings, store or open_store(settings), telemetry)
+    owners = create_owners(settings)
+    services = create_services(settings, store or open_store(settings), telemetry, owners)
     app = _Service(
         title="contractlog registry",
         version=version("contractlog"),

@@ -268,6 +268,9 @@ def _add_access(parser: ArgumentParser) -> None:
         "--users", dest="users_file", metavar="FILE", help="users and their permissions; see `contractlog users`"
     )
     access.add_argument(
+        "--owners", dest="owners_file", metavar="FILE", help="protected subjects, and the owners who approve changes"
+    )
+    access.add_argument(
         "--anonymous-reads", action="store_true", default=None, help="permit reads to unauthenticated callers"
     )
     access.add_argument(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from importlib.resources import files
 from pathlib import Path
@@ -27,7 +27,7 @@ from contractlog.registry.storage.engines import (
     parse_url,
 )
 from contractlog.registry.storage.sqlite_lock import lock_sqlite_file
-from contractlog.registry.storage.store import Store, create_tables, is_disk_full
+from contractlog.registry.storage.store import Store, create_tables, is_disk_full, read_clock
 from contractlog.registry.storage.transaction import Transaction
 
 __all__ = ["current_revision", "downgrade", "newest_revision", "open_store", "upgrade"]
@@ -41,7 +41,7 @@ _MIGRATION_TIMEOUT_MS: Final = 600_000  #: migrations may take longer than reque
 _REVISIONS: Final = table("alembic_version", column("version_num", String()))
 
 
-def open_store(settings: Settings) -> Store:
+def open_store(settings: Settings, clock: Callable[[], int] = read_clock) -> Store:
     """Open the store that the settings name.
 
     Tables are created if the database is in memory; SQLite files are migrated.
@@ -56,7 +56,7 @@ def open_store(settings: Settings) -> Store:
         stack.callback(engines.dispose)
         with _translate_errors(settings.database_url):
             _prepare(settings.database_url, engines)
-        return Store(engines, max_pending_writes=settings.max_pending_writes, closing=stack.pop_all())
+        return Store(engines, max_pending_writes=settings.max_pending_writes, clock=clock, closing=stack.pop_all())
 
 
 def create_engines(settings: Settings) -> Engines:

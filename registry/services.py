@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
+from contractlog.compatibility.errors import UsageError
+from contractlog.registry.access.owners_file import NO_OWNERS, Owners, OwnersFile
 from contractlog.registry.execution.thread_pools import ThreadPools
 from contractlog.registry.execution.work_limits import CallerUsage
 from contractlog.registry.features.associations.service import AssociationService
@@ -12,6 +15,10 @@ from contractlog.registry.features.batch.service import BatchService
 from contractlog.registry.features.change_log.follower import ChangeLogFollower
 from contractlog.registry.features.change_log.service import ChangeLogService
 from contractlog.registry.features.change_log.webhooks import WebhookSenders, parse_webhooks
+from contractlog.registry.features.change_requests.guard import BYPASSED, ProtectionGuard
+from contractlog.registry.features.change_requests.proposals import ProposalRunner
+from contractlog.registry.features.change_requests.reach import ReachFinder
+from contractlog.registry.features.change_requests.service import ChangeRequestService
 from contractlog.registry.features.compatibility.service import CompatibilityService
 from contractlog.registry.features.config_and_mode.service import ConfigService
 from contractlog.registry.features.conformance.service import ConformanceService
@@ -47,7 +54,7 @@ from contractlog.registry.storage.store import Store
 from contractlog.registry.telemetry.recorded_metrics import Telemetry
 from contractlog.registry.transfer.online_import import OnlineImport
 
-__all__ = ["Services", "create_services"]
+__all__ = ["Services", "create_owners", "create_services"]
 
 #: Repeated responses may use this fraction (1/4) of the cache's memory in addition to it.
 _MEMORY_DIVISOR: Final = 4
@@ -81,6 +88,8 @@ class Services:
     follower: ChangeLogFollower
     change_log: ChangeLogService
     webhooks: WebhookSenders
+    change_requests: ChangeRequestService
+    reach: ReachFinder
     indexer: SearchIndexer
     search: SearchService
     diff: DiffService
@@ -123,7 +132,9 @@ class Services:
         return self.settings.response_profile
 
 
-def create_services(settings: Settings, store: Store, telemetry: Telemetry) -> Services:
+def create_services(
+    settings: Settings, store: Store, telemetry: Telemetry, owners: Callable[[], Owners] = lambda: NO_OWNERS
+) -> Services:
     """Create the services of an app, wired to each other."""
     threads = ThreadPools(
         settings.read_threads, max_waiting=settings.max_pending_writes, callers=CallerUsage(settings.caller_steps)
@@ -142,6 +153,14 @@ def create_services(settings: Settings, store: Store, telemetry: Telemetry) -> S
     fetch_counter = FetchCounter(store)
     fetches = FetchService(store, threads, fetch_counter)
     generator = KeyGenerator(settings.local_kms_secret)
+    store.guard(ProtectionGuard(owners))
+    store.after_commit(lambda entries: telemetry.record_bypasses(sum(entry.action == BYPASSED for entry in entries)))
+    deletion = DeletionService(store)
+    config = ConfigService(store, threads, settings.level, mutable=settings.mode_mutability)
+    diff = DiffService(store, threads, checker)
+    lineage = LineageService(store, threads)
+    usage = UsageService(store, threads, fetches)
+    proposals = ProposalRunner(store, registration, deletion, config, diff)
     return Services(
         settings=settings,
         store=store,
@@ -156,25 +175,43 @@ def create_services(settings: Settings, store: Store, telemetry: Telemetry) -> S
         versions=VersionService(store, threads, renderer),
         schemas=SchemaService(store, threads, renderer),
         contexts=ContextService(store, threads),
-        deletion=DeletionService(store),
-        config=ConfigService(store, threads, settings.level, mutable=settings.mode_mutability),
+        deletion=deletion,
+        config=config,
         conformance=ConformanceService(store, threads, days=settings.results_days),
         audit_metrics=AuditMetrics(store, threads, max_parts=settings.max_metric_parts),
-        lineage=LineageService(store, threads),
+        lineage=lineage,
         keks=KekService(store, threads, generator),
         deks=DekService(store, threads, generator),
         follower=follower,
         change_log=ChangeLogService(store, threads, follower),
         webhooks=WebhookSenders(store, follower, parse_webhooks(settings)),
+        change_requests=ChangeRequestService(store, threads, owners, proposals),
+        reach=ReachFinder(usage, lineage),
         indexer=SearchIndexer(store, follower),
         search=SearchService(store, threads),
-        diff=DiffService(store, threads, checker),
+        diff=diff,
         batch=BatchService(store, threads, registration, compatibility),
         dependencies=DependencyService(store, threads),
         fetch_counter=fetch_counter,
         fetches=fetches,
-        usage=UsageService(store, threads, fetches),
+        usage=usage,
         imports=OnlineImport(store, allow_id_gap=settings.allow_id_gap),
         health=HealthCheck(store),
         telemetry=telemetry,
     )
+
+
+def create_owners(settings: Settings) -> Callable[[], Owners]:
+    """Return a function that returns the owners in force.
+
+    Raises:
+        UsageError: the owners file cannot be used, or there are no users who could approve.
+    """
+    if not settings.owners_file:
+        return lambda: NO_OWNERS
+    if not settings.users_file:
+        raise UsageError(
+            "an owners file needs a users file, because owners approve changes by name: pass --users FILE, too"
+        )
+    file = OwnersFile(settings.owners_file)
+    return lambda: file.content

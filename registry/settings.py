@@ -72,6 +72,7 @@ class Settings:
     connect_timeout_ms: Annotated[int, Bounds(100)] = 3_000  #: PostgreSQL: longer attempts to connect are given up
     checkout_timeout_ms: Annotated[int, Bounds(100)] = 5_000  #: how long to wait for a connection when all are in use
     users_file: str = ""  #: users and permissions, written by ``contractlog users``; empty: everybody may do everything
+    owners_file: str = ""  #: protected subjects and their owners, who approve changes; empty: nothing is protected
     anonymous_reads: bool = False  #: with users: unauthenticated callers may read
     allowed_hosts: str = ""  #: allowed ``Host`` values, by commas; empty: this machine on a loopback address, else all
     allowed_origins: str = ""  #: other origins whose pages may write, comma-separated; needed behind proxies

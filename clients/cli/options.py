@@ -29,6 +29,7 @@ from contractlog.compatibility.schema import Reference
 
 __all__ = [
     "REPORT_FORMATS",
+    "add_break_glass",
     "add_environment",
     "add_files",
     "add_format",
@@ -55,6 +56,8 @@ REPORT_FORMATS: Final = (
     "gitlab",
     "markdown",
 )  #: rendered by `report_formats.report_output`
+
+_BREAK_GLASS: Final = "Contractlog-Break-Glass"  #: header with the reason
 
 
 def add_registry(parser: ArgumentParser, *, environments: bool = True) -> None:
@@ -88,6 +91,15 @@ def add_timeout(parser: ArgumentParser) -> None:
         default=DEFAULT_TIMEOUT,
         metavar="SECONDS",
         help="maximum time for each request, including all attempts (default: %(default)g)",
+    )
+
+
+def add_break_glass(parser: ArgumentParser) -> None:
+    """Add ``--break-glass``; ``connect`` reads it."""
+    parser.add_argument(
+        "--break-glass",
+        metavar="REASON",
+        help="change protected subjects without approvals; needs the permission `break_glass`, and is recorded",
     )
 
 
@@ -193,6 +205,7 @@ def connect(options: Namespace, security: Security | None = None) -> Registry:
         registry_url(options.registry),
         timeout=options.timeout,
         security=security or select_security(options),
+        headers={_BREAK_GLASS: options.break_glass} if getattr(options, "break_glass", None) else None,
         watch=_RequestLog() if getattr(options, "verbose", False) else None,
     )
 

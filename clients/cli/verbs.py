@@ -175,6 +175,18 @@ VERBS: Final[dict[str, Verb]] = {
         "contractlog undelete orders-value:3",
         section=Section.REGISTRY,
     ),
+    "change": Verb(
+        "contractlog.clients.cli.change.command:change",
+        "open, approve and merge change requests for protected subjects",
+        "contractlog change open orders-value schemas/orders-value.avsc --reason 'new ids'",
+        section=Section.REGISTRY,
+    ),
+    "changes": Verb(
+        "contractlog.clients.cli.change.log:changes",
+        "list the change log, or only changes that bypassed approvals",
+        "contractlog changes --break-glass",
+        section=Section.REGISTRY,
+    ),
     "contexts": Verb(
         "contractlog.clients.cli.operations.contexts:contexts",
         "list contexts",

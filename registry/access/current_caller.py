@@ -13,8 +13,10 @@ from contractlog.registry.access.permissions import ALL_PERMISSIONS, Permission,
 __all__ = [
     "ANONYMOUS",
     "Principal",
+    "WriteAuthority",
     "current_actor",
     "current_admission",
+    "current_authority",
     "current_permissions",
     "filter_readable",
     "may_read",
@@ -35,6 +37,19 @@ class Principal:
     name: str
     permissions: Permissions
 
+
+@dataclass(frozen=True, slots=True)
+class WriteAuthority:
+    """Authority to change protected subjects, in addition to write permission."""
+
+    permissions: Permissions
+    break_glass: str = ""  #: the reason why approvals are bypassed; empty: they are not
+    change_request: int | None = None  #: the change request that is merged
+    revision: int = 0  #: of the change request
+
+
+#: Authority of the current request; None: that of an ordinary one.
+current_authority: Final[ContextVar[WriteAuthority | None]] = ContextVar("contractlog_authority", default=None)
 
 #: Name of the caller of the current request. Read it before work moves to another thread.
 current_actor: Final[ContextVar[str]] = ContextVar("contractlog_actor", default=ANONYMOUS)

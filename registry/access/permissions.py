@@ -200,12 +200,24 @@ class Permissions:
     read: tuple[SubjectPattern, ...] = ()
     write: tuple[SubjectPattern, ...] = ()
     keys: KeyPermissions = NO_KEYS
+    break_glass: tuple[SubjectPattern, ...] = ()  #: protected subjects that may be changed without approvals
 
     @classmethod
-    def of(cls, read: Iterable[str], write: Iterable[str], keys: KeyPermissions = NO_KEYS) -> Self:
-        """Parse the patterns of both."""
+    def of(
+        cls,
+        read: Iterable[str],
+        write: Iterable[str],
+        keys: KeyPermissions = NO_KEYS,
+        break_glass: Iterable[str] = (),
+    ) -> Self:
+        """Parse the patterns."""
         written = tuple(map(SubjectPattern.parse, write))
-        return cls((*map(SubjectPattern.parse, read), *written), written, keys)
+        bypassed = tuple(map(SubjectPattern.parse, break_glass))
+        return cls((*map(SubjectPattern.parse, read), *written), written, keys, bypassed)
+
+    def permits_break_glass(self, subject: Subject) -> bool:
+        """Return True if the caller may change a protected subject without approvals, giving a reason."""
+        return any(pattern.covers(subject) for pattern in self.break_glass)
 
     def permits_any(self, operation: Permission) -> bool:
         """Return True if the operation is permitted on anything at all."""
@@ -252,5 +264,5 @@ class Permissions:
         return self.read if operation is Permission.READ else self.write
 
 
-ALL_PERMISSIONS: Final = Permissions.of((), ("*",), KeyPermissions.of((), ("*",)))
+ALL_PERMISSIONS: Final = Permissions.of((), ("*",), KeyPermissions.of((), ("*",)), ("*",))
 NO_PERMISSIONS: Final = Permissions()

@@ -6,16 +6,13 @@ a password authenticate with a client certificate.
 
 from __future__ import annotations
 
-import errno
-import logging
 import time
 import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any, Final, Self
 
-from contractlog.compatibility.errors import Unauthorized, UsageError
+from contractlog.compatibility.errors import Unauthorized
 from contractlog.registry.access.certificate_names import (
     AlternativeName,
     ClientCertificate,
@@ -25,7 +22,7 @@ from contractlog.registry.access.certificate_names import (
 )
 from contractlog.registry.access.passwords import HashedPassword
 from contractlog.registry.access.permissions import KeyPermissions, Permissions, explain_pattern_mistake
-from contractlog.registry.file_stamps import file_stamp, open_regular_file
+from contractlog.registry.access.reloaded_file import ReloadedFile
 
 __all__ = [
     "User",
@@ -33,15 +30,10 @@ __all__ = [
     "UsersFile",
     "check_name",
     "parse_users",
-    "read_users_text",
-    "unreadable_file_error",
 ]
 
-_LOG: Final = logging.getLogger("contractlog.registry.access")
-_MEMBERS: Final = frozenset({"password", "read", "read_keys", "write", "write_keys"})
+_MEMBERS: Final = frozenset({"break_glass", "password", "read", "read_keys", "write", "write_keys"})
 _MAX_NAME_LENGTH: Final = 256
-_MAX_BYTES: Final = 16 * 1024 * 1024  #: of a users file
-_POLL_SECONDS: Final = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +123,8 @@ def _parse_user(name: str, members: Mapping[str, Any]) -> User:
         _parse_key_patterns(name, members, "read_keys"), _parse_key_patterns(name, members, "write_keys")
     )
     read, write = _parse_patterns(name, members, "read"), _parse_patterns(name, members, "write")
-    return User(name, Permissions.of(read, write, keys), hashed)
+    break_glass = _parse_patterns(name, members, "break_glass")
+    return User(name, Permissions.of(read, write, keys, break_glass), hashed)
 
 
 def _parse_key_patterns(name: str, members: Mapping[str, Any], member: str) -> list[str]:
@@ -184,63 +177,16 @@ def _certificate_name(user: User) -> SubjectName | AlternativeName | str:
     return parse_alternative_name(user.name) or parse_certificate_subject(user.name) or user.name
 
 
-def read_users_text(path: Path) -> str:
-    """Read the text of a users file.
-
-    Raises:
-        OSError: it cannot be read, is not a regular file, or is too large.
-        UnicodeDecodeError: it is not UTF-8.
-    """
-    with open_regular_file(path) as file:
-        content = file.read(_MAX_BYTES + 1)
-    if len(content) > _MAX_BYTES:
-        raise OSError(errno.EFBIG, f"it is larger than {_MAX_BYTES:,} bytes")
-    return content.decode()
-
-
-def unreadable_file_error(path: Path, error: OSError | UnicodeDecodeError) -> UsageError:
-    """Return the error for an unreadable users file; for a missing one, it says how to create it."""
-    if isinstance(error, UnicodeDecodeError):
-        return UsageError(f"the users file `{path}` cannot be read: it is not UTF-8 text")
-    hint = "; `contractlog users add NAME --file FILE` makes one" if isinstance(error, FileNotFoundError) else ""
-    return UsageError(f"the users file `{path}` cannot be read: {error.strerror}{hint}")
-
-
-class UsersFile:
+class UsersFile(ReloadedFile[Users]):
     """The users of a file; checked for changes every second.
 
     If a changed file is invalid, the previous users stay in force, and an error is logged.
     """
 
     def __init__(self, path: str, clock: Callable[[], float] = time.monotonic) -> None:
-        self._path = Path(path)
-        self._clock = clock
-        self._checked_at = clock()
-        self._stamp_of_loaded = file_stamp(self._path)
-        try:
-            self._users = parse_users(read_users_text(self._path))
-        except (OSError, UnicodeDecodeError) as error:
-            raise unreadable_file_error(self._path, error) from None
-        except ValueError as error:
-            raise UsageError(f"the users file {path} cannot be used: {error}") from None
+        super().__init__(path, parse_users, "users", clock)
 
     @property
     def users(self) -> Users:
         """The current users."""
-        now = self._clock()
-        if now - self._checked_at >= _POLL_SECONDS:
-            self._checked_at = now
-            self._reload_if_changed()
-        return self._users
-
-    def _reload_if_changed(self) -> None:
-        stamp = file_stamp(self._path)
-        if stamp == self._stamp_of_loaded:
-            return
-        self._stamp_of_loaded = stamp
-        try:
-            self._users = parse_users(read_users_text(self._path))
-        except (OSError, ValueError) as error:
-            _LOG.error("the users file %s cannot be used, so those known before stay: %s", self._path, error)
-        else:
-            _LOG.info("the users file %s was read again: %d users", self._path, len(self._users.by_name))
+        return self.content

@@ -19,7 +19,8 @@ import tomlkit
 
 from contractlog.compatibility.errors import UsageError
 from contractlog.registry.access.passwords import HashedPassword
-from contractlog.registry.access.users_file import Users, parse_users, read_users_text, unreadable_file_error
+from contractlog.registry.access.reloaded_file import read_file_text, unreadable_file_error
+from contractlog.registry.access.users_file import Users, parse_users
 
 __all__ = [
     "add_user",
@@ -44,7 +45,7 @@ def read_users(path: Path) -> tuple[str, Users]:
         UsageError: it cannot be read, or is invalid.
     """
     try:
-        text = read_users_text(path)
+        text = read_file_text(path)
     except (OSError, UnicodeDecodeError) as error:
         raise unreadable_file_error(path, error) from None
     try:

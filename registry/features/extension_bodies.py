@@ -155,13 +155,14 @@ class NodeBody(Struct):
     distance: int  #: steps from the requested subject; negative towards dependents
 
 
-class PermissionsBody(Struct):
+class PermissionsBody(Struct, omit_defaults=True):
     """Permissions of the caller on a subject."""
 
     user: str
     subject: str
     read: bool
     write: bool
+    protection: str | None = None  #: `all` or `breaking`: the changes that need approvals; absent: none do
 
 
 class VersionBody(Struct):

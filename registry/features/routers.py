@@ -10,6 +10,7 @@ from contractlog.registry.features.api_docs import routes as api_docs_routes
 from contractlog.registry.features.associations import routes as associations_routes
 from contractlog.registry.features.batch import routes as batch_routes
 from contractlog.registry.features.change_log import routes as change_log_routes
+from contractlog.registry.features.change_requests import routes as change_requests_routes
 from contractlog.registry.features.compatibility import routes as compatibility_routes
 from contractlog.registry.features.config_and_mode import routes as config_routes
 from contractlog.registry.features.conformance import routes as conformance_routes
@@ -36,6 +37,7 @@ ROUTERS: Final[tuple[APIRouter, ...]] = tuple(
     module.router
     for module in (
         change_log_routes,
+        change_requests_routes,
         search_routes,
         diff_routes,
         dependencies_routes,

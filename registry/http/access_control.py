@@ -16,8 +16,10 @@ from contractlog.registry.access.certificate_names import CERTIFICATE, ClientCer
 from contractlog.registry.access.current_caller import (
     ANONYMOUS,
     Principal,
+    WriteAuthority,
     current_actor,
     current_admission,
+    current_authority,
     current_permissions,
 )
 from contractlog.registry.access.permissions import NO_PERMISSIONS, Permissions
@@ -30,6 +32,8 @@ from contractlog.registry.settings import Settings
 __all__ = ["AccessControl", "create_middleware"]
 
 _AUTHORIZATION: Final = b"authorization"
+_BREAK_GLASS: Final = b"contractlog-break-glass"
+_MAX_REASON_LENGTH: Final = 1_000
 _SCHEME: Final = b"basic "
 _EMPTY_CREDENTIALS: Final = b"Og=="  #: base64 of an empty name and an empty password, which some clients always send
 _CHALLENGE: Final = 'Basic realm="contractlog", charset="UTF-8"'
@@ -79,9 +83,11 @@ class AccessControl:
             return
         actor_token, permissions_token = current_actor.set(caller.name), current_permissions.set(caller.permissions)
         admission_token = current_admission.set(partial(self._admit, scope))
+        authority_token = current_authority.set(_read_break_glass(scope, caller))
         try:
             await self._app(scope, receive, send)
         finally:
+            current_authority.reset(authority_token)
             current_admission.reset(admission_token)
             current_actor.reset(actor_token)
             current_permissions.reset(permissions_token)
@@ -149,6 +155,13 @@ class AccessControl:
 def _client_address(scope: Scope) -> str:
     client = scope.get("client")
     return client[0] if client else ""
+
+
+def _read_break_glass(scope: Scope, caller: Principal) -> WriteAuthority | None:
+    """Return the authority of a request whose header gives a reason to bypass approvals; None without one."""
+    value = next((value for name, value in scope["headers"] if name == _BREAK_GLASS), b"")
+    reason = value.decode("utf-8", "replace").strip()[:_MAX_REASON_LENGTH]
+    return WriteAuthority(caller.permissions, break_glass=reason) if reason else None
 
 
 def _authorization_header(scope: Scope) -> bytes | None:

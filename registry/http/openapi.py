@@ -20,6 +20,7 @@ from contractlog.compatibility.errors import (
 from contractlog.registry.features import extension_bodies as features_bodies
 from contractlog.registry.features.associations import bodies as associations_bodies
 from contractlog.registry.features.batch import bodies as batch_bodies
+from contractlog.registry.features.change_requests import bodies as change_requests_bodies
 from contractlog.registry.features.config_and_mode import bodies as config_bodies
 from contractlog.registry.features.dek_registry import bodies as dek_registry_bodies
 from contractlog.registry.features.lineage import bodies as lineage_bodies
@@ -44,6 +45,7 @@ _BODIES: Final = [
         usage_bodies,
         lineage_bodies,
         dek_registry_bodies,
+        change_requests_bodies,
     )
     for name in module.__all__
     if name.endswith(("Body", "Request"))
@@ -63,6 +65,7 @@ GROUPS: Final[Mapping[str, str]] = {
     "lineage": "Lineage of topics: declared in OpenLineage events, traced, or found in values.",
     "encryption keys": "Key encryption keys (KEKs), and the data encryption keys (DEKs) that they wrap.",
     "changes": "The change log, with long polling.",
+    "change requests": "Change requests for protected subjects, and waivers.",
     "search": "Search for fields, types, tags and properties.",
     "diff": "Differences between two schemas.",
     "graph": "Dependencies between schemas.",
@@ -105,6 +108,7 @@ _DESCRIPTIONS: Final[Mapping[str, str]] = {
     "normalize": "`true` uses the normalized text, so that schemas that differ only in notation are one version.",
     "offset": "The number of items to skip.",
     "permanent": "`true` hard-deletes what was soft-deleted before; the ids are never assigned again.",
+    "request": "The number of a change request.",
     "recursive": "`true` also deletes the modes of all subjects in the context.",
     "referenceFormat": "`qualified` writes the subjects of references with their contexts.",
     "resource": "The id of the resource.",

@@ -10,6 +10,8 @@ from contractlog.registry.execution.thread_pools import ThreadPools
 from contractlog.registry.features.associations.service import AssociationService
 from contractlog.registry.features.batch.service import BatchService
 from contractlog.registry.features.change_log.service import ChangeLogService
+from contractlog.registry.features.change_requests.reach import ReachFinder
+from contractlog.registry.features.change_requests.service import ChangeRequestService
 from contractlog.registry.features.compatibility.service import CompatibilityService
 from contractlog.registry.features.config_and_mode.service import ConfigService
 from contractlog.registry.features.conformance.service import ConformanceService
@@ -42,6 +44,7 @@ __all__ = [
     "BatchDependency",
     "CacheDependency",
     "ChangeLogDependency",
+    "ChangeRequestsDependency",
     "CompatibilityDependency",
     "ConfigDependency",
     "ConformanceDependency",
@@ -57,6 +60,7 @@ __all__ = [
     "KeksDependency",
     "LineageDependency",
     "ProfileDependency",
+    "ReachDependency",
     "RegistrationDependency",
     "SchemasDependency",
     "SearchDependency",
@@ -97,6 +101,8 @@ DeksDependency = Annotated[DekService, _service("deks")]
 AssociationsDependency = Annotated[AssociationService, _service("associations")]
 TelemetryDependency = Annotated[Telemetry, _service("telemetry")]
 ChangeLogDependency = Annotated[ChangeLogService, _service("change_log")]
+ChangeRequestsDependency = Annotated[ChangeRequestService, _service("change_requests")]
+ReachDependency = Annotated[ReachFinder, _service("reach")]
 DiffDependency = Annotated[DiffService, _service("diff")]
 FetchCounterDependency = Annotated[FetchCounter, _service("fetch_counter")]
 FetchesDependency = Annotated[FetchService, _service("fetches")]

@@ -10,6 +10,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from concurrent.futures import Future
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass
+from functools import partial
 from itertools import groupby
 from typing import Any, Final, TypeVar
 
@@ -22,7 +23,7 @@ from contractlog.compatibility.identifiers import Subject
 from contractlog.compatibility.schema import RegisteredSchema
 from contractlog.registry.access.current_caller import current_actor
 from contractlog.registry.storage import tables
-from contractlog.registry.storage.batch_append import append_batch
+from contractlog.registry.storage.batch_append import append_batch, append_version
 from contractlog.registry.storage.change_log import ChangeLogEntry, write_entries
 from contractlog.registry.storage.database_availability import DatabaseHealth, StoreObserver
 from contractlog.registry.storage.engines import Engines
@@ -32,9 +33,10 @@ from contractlog.registry.storage.prefetch import PrefetchedSnapshot, prefetch_s
 from contractlog.registry.storage.snapshot import CachedSnapshot, Snapshot
 from contractlog.registry.storage.store_values import CHANGE_LOG_COUNTER, FIRST_CONTEXT, PendingAppend, Stale
 from contractlog.registry.storage.transaction import Transaction
+from contractlog.registry.storage.write_guard import UNGUARDED, WriteGuard
 from contractlog.registry.storage.writer import Writer
 
-__all__ = ["Store", "create_tables", "is_disk_full"]
+__all__ = ["Store", "create_tables", "is_disk_full", "read_clock"]
 
 T = TypeVar("T")
 _LOG: Final = logging.getLogger("contractlog.registry.storage")
@@ -44,7 +46,8 @@ _DISK_FULL_NAMES: Final = frozenset({"SQLITE_FULL", "SQLITE_IOERR_WRITE", "SQLIT
 _TIMEOUT_STATES: Final = frozenset({"57014", "55P03", "25P03"})  #: PostgreSQL's statement, lock and idle timeouts
 
 
-def _milliseconds() -> int:
+def read_clock() -> int:
+    """Return the time in milliseconds since 1970, UTC."""
     return time.time_ns() // 1_000_000
 
 
@@ -60,6 +63,7 @@ class _Change:
     work: Callable[[Transaction], Any]
     actor: str
     contexts: Collection[str] | None
+    authority: Any  #: of the caller, for the guard
 
 
 class _WriteBug(Exception):
@@ -74,7 +78,7 @@ class Store:
         engines: Engines,
         *,
         max_pending_writes: int = 1_000,
-        clock: Callable[[], int] = _milliseconds,
+        clock: Callable[[], int] = read_clock,
         closing: ExitStack | None = None,
     ) -> None:
         self._engines = engines
@@ -88,6 +92,15 @@ class Store:
         self._prefetcher = Writer(self._prefetch_batch, limit=max_pending_writes, name="contractlog-prefetch")
         self._availability = DatabaseHealth(self._ping, responses=engines.responses)
         self._disk_full = False
+        self._guard = UNGUARDED
+
+    def now(self) -> int:
+        """Return the time of writes that are made now, in milliseconds since 1970, UTC."""
+        return self._clock()
+
+    def guard(self, guard: WriteGuard) -> None:
+        """Set the guard that all writes from now on pass."""
+        self._guard = guard
 
     @contextmanager
     def open_snapshot(self) -> Iterator[Snapshot]:
@@ -160,7 +173,11 @@ class Store:
             RegistryError: from the future.
         """
         self._availability.require()
-        return self._writer.submit(request)
+        authority = self._guard.read_authority()
+        if authority is None and not self._guard.protects(request.subject):
+            return self._writer.submit(request)
+        work = partial(append_version, candidate=request)
+        return self._writer.submit(_Change(work, request.actor, request.contexts, authority))
 
     def transact(
         self, work: Callable[[Transaction], T], *, contexts: Collection[str] | None = None, actor: str | None = None
@@ -173,7 +190,7 @@ class Store:
             actor: in the change log; None is the caller of the current request.
         """
         self._availability.require()
-        return self._writer.submit(_Change(work, actor or current_actor.get(), contexts))
+        return self._writer.submit(_Change(work, actor or current_actor.get(), contexts, self._guard.read_authority()))
 
     async def change(self, work: Callable[[Transaction], T], *, contexts: Collection[str] | None = None) -> T:
         """Run a change as ``transact`` does, for the caller of the current request, and return its result."""
@@ -270,7 +287,7 @@ class Store:
         with self._connection_lock, self._connect(self._engines.writer) as connection, connection.begin():
             lock_contexts(connection, _touched_contexts(batch))
             try:
-                outcomes, touched, entries = _run(connection, batch, self._clock())
+                outcomes, touched, entries = _run(connection, batch, self._clock(), self._guard)
             except SQLAlchemyError:
                 raise
             except Exception as error:  # a bug in one write; the others must not fail with it
@@ -285,7 +302,7 @@ class Store:
 
 
 def _run(
-    connection: Connection, batch: Sequence[Any], now: int
+    connection: Connection, batch: Sequence[Any], now: int, guard: WriteGuard
 ) -> tuple[list[Any], set[tuple[str, int]], list[ChangeLogEntry]]:
     """Run the writes in order; return their outcomes, the ids whose responses changed, and the entries."""
     outcomes: list[Any] = []
@@ -300,7 +317,8 @@ def _run(
         else:
             for change in run:
                 transaction = Transaction(connection, now, change.actor)
-                outcome = _run_in_savepoint(transaction, change.work)
+                work = partial(guard.run, work=change.work, authority=change.authority)
+                outcome = _run_in_savepoint(transaction, work)
                 outcomes.append(outcome)
                 if not isinstance(outcome, BaseException):
                     touched |= transaction.touched

@@ -26,6 +26,9 @@ __all__ = [
     "associations",
     "audit_summaries",
     "change_log_counters",
+    "change_request_approvals",
+    "change_request_comments",
+    "change_requests",
     "changes",
     "conformance",
     "contents",
@@ -43,6 +46,7 @@ __all__ = [
     "settings",
     "subjects",
     "versions",
+    "waivers",
     "webhook_positions",
 ]
 
@@ -345,4 +349,62 @@ webhook_positions: Final = Table(
     Column("sequence", BigInteger, nullable=False),
     Column("holder", String(32), nullable=False),
     Column("held_until", BigInteger, nullable=False),  # milliseconds since 1970
+)
+
+#: Proposed changes of subjects, and of settings of contexts, whose ``subject`` is empty.
+change_requests: Final = Table(
+    "change_requests",
+    metadata,
+    Column("id", _number, primary_key=True),
+    Column("subject_key", String(64), nullable=False, index=True),
+    Column("context", String(255), nullable=False),
+    Column("subject", Text, nullable=False),
+    Column("kind", String(16), nullable=False),
+    Column("author", Text, nullable=False),
+    Column("reason", Text, nullable=False),
+    Column("status", String(16), nullable=False, index=True),  # open, merged or closed; expired ones are open
+    Column("revision", Integer, nullable=False),  # of the proposal
+    Column("proposal", Text, nullable=False),  # JSON
+    Column("evidence", Text, nullable=False),  # JSON
+    Column("content_hash", String(64)),  # of the proposed version
+    Column("base", String(64), nullable=False),  # hash of the state that the proposal was checked against
+    Column("created_at", BigInteger, nullable=False),
+    Column("updated_at", BigInteger, nullable=False),
+    Column("expires_at", BigInteger, nullable=False),
+    Column("ended_by", Text),
+)
+
+#: Approvals of the current revision of a change request.
+change_request_approvals: Final = Table(
+    "change_request_approvals",
+    metadata,
+    Column("request_id", _number, ForeignKey("change_requests.id"), primary_key=True, autoincrement=False),
+    Column("approver", String(256), primary_key=True),
+    Column("at", BigInteger, nullable=False),
+)
+
+change_request_comments: Final = Table(
+    "change_request_comments",
+    metadata,
+    Column("request_id", _number, ForeignKey("change_requests.id"), primary_key=True, autoincrement=False),
+    Column("number", Integer, primary_key=True, autoincrement=False),
+    Column("author", Text, nullable=False),
+    Column("at", BigInteger, nullable=False),
+    Column("text", Text, nullable=False),
+)
+
+#: Permissions of users to change protected subjects without approvals for some time.
+waivers: Final = Table(
+    "waivers",
+    metadata,
+    Column("id", _number, primary_key=True),
+    Column("subject_key", String(64), nullable=False, index=True),
+    Column("context", String(255), nullable=False),
+    Column("subject", Text, nullable=False),
+    Column("kind", String(16), nullable=False),
+    Column("grantee", Text, nullable=False),
+    Column("reason", Text, nullable=False),
+    Column("request_id", _number, ForeignKey("change_requests.id"), nullable=False),
+    Column("granted_at", BigInteger, nullable=False),
+    Column("expires_at", BigInteger, nullable=False),
 )

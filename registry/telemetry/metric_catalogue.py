@@ -69,6 +69,11 @@ WRITES_REJECTED: Final = Metric(
     MetricKind.COUNTER,
     "Writes rejected immediately with 503 because the queue was full.",
 )
+PROTECTION_BYPASSES: Final = Metric(
+    "contractlog_protection_bypasses_total",
+    MetricKind.COUNTER,
+    "Changes of protected subjects that were made without approvals, by break-glass.",
+)
 BATCH_SIZE: Final = Metric(
     "contractlog_write_batch_size",
     MetricKind.HISTOGRAM,
@@ -156,6 +161,7 @@ CATALOGUE: Final = (
     WRITES,
     WRITES_WAITING,
     WRITES_REJECTED,
+    PROTECTION_BYPASSES,
     BATCH_SIZE,
     BATCH_SECONDS,
     DATABASE_UNAVAILABLE,

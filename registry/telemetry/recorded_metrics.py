@@ -23,6 +23,7 @@ class Telemetry:
         self._seconds = self.meters.distribution(metric_catalogue.BATCH_SECONDS)
         self._waiting = self.meters.value(metric_catalogue.WRITES_WAITING)
         self._refused = self.meters.value(metric_catalogue.WRITES_REJECTED)
+        self._bypasses = self.meters.value(metric_catalogue.PROTECTION_BYPASSES)
         self._unavailable = self.meters.value(metric_catalogue.DATABASE_UNAVAILABLE)
         self._disk_full = self.meters.value(metric_catalogue.DATABASE_DISK_FULL)
         self.hits = self.meters.value(metric_catalogue.CACHE_HITS)
@@ -47,6 +48,10 @@ class Telemetry:
     def record_rejection(self) -> None:
         """Record that a write was rejected; under the writer's lock."""
         self._refused.add()
+
+    def record_bypasses(self, number: int) -> None:
+        """Record changes of protected subjects that were made without approvals; on the writer's thread."""
+        self._bypasses.add(number)
 
     def database_unavailable(self, *, unavailable: bool) -> None:
         """Record that the database has become unavailable, or available again."""

@@ -31,6 +31,9 @@ CHANGING = {
     "first_published_at",
     "last_published_at",
     "ts",
+    "created_at",
+    "updated_at",
+    "expires_at",
 }
 
 

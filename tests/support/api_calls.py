@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from contractlog.clients import AssociationDraft, Config, Resource, calls
-from contractlog.clients.calls import Call, encryption_keys, extensions
+from contractlog.clients.calls import Call, change_requests, encryption_keys, extensions
 from contractlog.compatibility.compatibility_policy import Policy
 from contractlog.compatibility.level import Level
 from contractlog.compatibility.schema import SchemaDraft
@@ -20,6 +20,15 @@ BY_FILE = {("POST", "/contractlog/v1/import")}
 OLDER_PATHS = {("POST", "/dek-registry/v1/keks/{}/deks")}
 
 EXAMPLES: dict[str, list[Call[Any]]] = {
+    "open_change_request": [change_requests.open_change_request("s", {}, "r")],
+    "update_change_request": [change_requests.update_change_request(1, "s", {}, "r")],
+    "change_requests": [change_requests.change_requests()],
+    "change_request": [change_requests.change_request(1)],
+    "approve_change_request": [change_requests.approve_change_request(1, 1)],
+    "comment_on_change_request": [change_requests.comment_on_change_request(1, "t")],
+    "merge_change_request": [change_requests.merge_change_request(1)],
+    "close_change_request": [change_requests.close_change_request(1)],
+    "waivers": [change_requests.waivers()],
     "keks": [encryption_keys.keks()],
     "kek": [encryption_keys.kek("k")],
     "create_kek": [encryption_keys.create_kek("k", "local-kms", "i")],

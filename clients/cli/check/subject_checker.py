@@ -31,6 +31,7 @@ from contractlog.clients.cli.schema_folder.manifest import Manifest
 from contractlog.clients.cli.schema_folder.resolver import ResolvedFile
 from contractlog.clients.cli.schema_folder.schema_files import SchemaFile
 from contractlog.clients.cli.subject_settings import PlannedSettings
+from contractlog.clients.cli.suggested_commands import registry_command
 from contractlog.clients.registry import Registry
 from contractlog.compatibility.common_check_catalogue import DATA_UNREADABLE, LATEST_VERSION_UNKNOWN
 from contractlog.compatibility.compatibility_policy import Policy
@@ -239,6 +240,11 @@ class SubjectChecker:
         denial = access.explain_denial(self.subject)
         if self.subject in access.unknown_subjects:
             self._notes.append("this registry does not show permissions: whether you may register here is not known")
+        if self.subject in access.protected_subjects:
+            command = registry_command("change open", self.subject, "SCHEMA_FILE", reason="REASON")
+            self._notes.append(
+                f"`{self.subject}` is protected: its owners approve new versions; to ask them: {command}"
+            )
         if denial is not None:
             yield denial
 

@@ -26,6 +26,7 @@ class WriteAccess:
 
     registry: Registry | FileRegistry
     unknown_subjects: set[str] = field(default_factory=set)  #: for which the registry does not show permissions
+    protected_subjects: set[str] = field(default_factory=set)  #: whose new versions need approvals by their owners
     _owned_subjects: dict[str, str] | None = None
     _writable_contexts: dict[str, bool] = field(default_factory=dict)
     _denials: dict[str, str | None] = field(default_factory=dict)
@@ -71,14 +72,20 @@ class WriteAccess:
             self.unknown_subjects.add(subject)
         if permissions.get("write") is False:
             return f"user `{permissions.get('user')}` has no permission to write `{subject}`"
+        if permissions.get("protection") == "all":
+            self.protected_subjects.add(subject)
         return None
 
     def _may_write_context(self, context: str) -> bool:
-        """Return whether the caller may write all subjects of a context, so that none of them is requested."""
+        """Return whether the caller may write all subjects of a context, and none is protected.
+
+        Then none of them is requested.
+        """
         if context not in self._writable_contexts:
             try:
                 permissions = self.registry.permissions(f":{context}:")
             except RegistryError:
                 permissions = {}
-            self._writable_contexts[context] = permissions.get("write") is True
+            unprotected = "protection" not in permissions
+            self._writable_contexts[context] = permissions.get("write") is True and unprotected
         return self._writable_contexts[context]

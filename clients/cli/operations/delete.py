@@ -12,6 +12,7 @@ from typing import Any, Final
 from contractlog.clients.cli import exit_codes
 from contractlog.clients.cli.operations.referrers import find_referrers
 from contractlog.clients.cli.options import (
+    add_break_glass,
     add_environment,
     add_format,
     add_output,
@@ -91,6 +92,7 @@ def delete(parser: ArgumentParser, argv: Sequence[str]) -> int:
     parser.add_argument("--yes", action="store_true", help="do not ask for confirmation; needed without a terminal")
     parser.add_argument("--dry-run", action="store_true", help="report what would be deleted, and delete nothing")
     add_environment(parser)
+    add_break_glass(parser)
     add_registry(parser)
     add_format(parser)
     add_output(parser, kept="results and errors")

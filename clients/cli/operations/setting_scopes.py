@@ -12,7 +12,14 @@ from typing import Any, Final, TypeVar
 from uuid import uuid4
 
 from contractlog.clients.cli import exit_codes
-from contractlog.clients.cli.options import add_environment, add_format, add_output, add_registry, select_context
+from contractlog.clients.cli.options import (
+    add_break_glass,
+    add_environment,
+    add_format,
+    add_output,
+    add_registry,
+    select_context,
+)
 from contractlog.clients.cli.output import print_json, print_message, print_result
 from contractlog.clients.cli.registry_lookups import fetch_if_supported
 from contractlog.clients.cli.suggested_commands import registry_command
@@ -71,6 +78,7 @@ def add_action(actions: Any, name: str, summary: str, example: str) -> ArgumentP
         "environment, else the global one)",
     )
     add_environment(parser)
+    add_break_glass(parser)
     add_registry(parser)
     add_format(parser)
     add_output(parser, kept="results and errors")

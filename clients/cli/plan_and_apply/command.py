@@ -8,6 +8,7 @@ from pathlib import Path
 
 from contractlog.clients.cli.options import (
     REPORT_FORMATS,
+    add_break_glass,
     add_files,
     add_format,
     add_output,
@@ -56,6 +57,7 @@ def apply(parser: ArgumentParser, argv: Sequence[str]) -> int:
     parser.add_argument(
         "--update-lock", action="store_true", help="also write the versions to the contractlog.lock of the folder"
     )
+    add_break_glass(parser)
     add_registry(parser)
     add_format(parser, *REPORT_FORMATS)
     add_reports(parser)

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from contractlog.clients.cli.options import (
     REPORT_FORMATS,
+    add_break_glass,
     add_files,
     add_format,
     add_output,
@@ -27,6 +28,7 @@ def register(parser: ArgumentParser, argv: Sequence[str]) -> int:
         "--keep-going", action="store_true", help="register valid files even if others cannot be registered"
     )
     parser.add_argument("--dry-run", action="store_true", help="report what would be registered, and write nothing")
+    add_break_glass(parser)
     add_registry(parser)
     add_format(parser, *REPORT_FORMATS)
     add_reports(parser)

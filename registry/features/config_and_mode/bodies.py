@@ -14,7 +14,7 @@ from msgspec.structs import fields as msgspec_fields
 
 from contractlog.compatibility.compatibility_policy import Policy
 from contractlog.compatibility.errors import Unprocessable
-from contractlog.compatibility.identifiers import Subject
+from contractlog.compatibility.identifiers import Subject, scope_name
 from contractlog.compatibility.level import Level
 from contractlog.registry.http.request_bodies import MetadataBody, RuleSetBody, parse_metadata, parse_rule_set
 from contractlog.registry.storage.store_values import ScopeSettings
@@ -151,10 +151,6 @@ class ModeBody(Struct, omit_defaults=True):
     mode: str | None = None
 
 
-def _scope_name(scope: Subject) -> str:
-    return str(scope) or f":{scope.context}:"  # the default context has no name in a subject
-
-
 class SettingsBody(Struct):
     """The config and the mode in force, and the scope that each is set for; null: the server's default."""
 
@@ -168,11 +164,11 @@ class SettingsBody(Struct):
         """Build the response; ``sources`` has the scopes by the names of the settings."""
         members = {member.name: member.encode_name for member in msgspec_fields(ConfigBody)}
         return cls(
-            subject=_scope_name(scope),
+            subject=scope_name(scope),
             config=ConfigBody.of(effective),
             mode=str(effective.mode),
             sources={
-                members.get(_MEMBERS.get(name, name), name): None if source is None else _scope_name(source)
+                members.get(_MEMBERS.get(name, name), name): None if source is None else scope_name(source)
                 for name, source in sources.items()
             },
         )

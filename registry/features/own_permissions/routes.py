@@ -15,6 +15,7 @@ from contractlog.registry.http.extension_parameters import StrictParameters
 from contractlog.registry.http.openapi import describe_route
 from contractlog.registry.http.parameters import SubjectPath
 from contractlog.registry.http.route_permissions import READ_ANY, requires
+from contractlog.registry.http.service_dependencies import ChangeRequestsDependency
 
 __all__ = ["router"]
 
@@ -23,11 +24,12 @@ router: Final = APIRouter(tags=["permissions"], dependencies=[StrictParameters])
 
 @router.get("/contractlog/v1/permissions/{subject}", **describe_route(PermissionsBody, InvalidQuery, InvalidSubject))
 @requires(READ_ANY)
-async def get_permissions(subject: SubjectPath) -> ApiResponse:
+async def get_permissions(subject: SubjectPath, changes: ChangeRequestsDependency) -> ApiResponse:
     """Return whether the caller may read and write a subject, which need not exist.
 
     Every caller with any permission may request their own. Modes such as READONLY are not considered; use `GET
-    /mode/{subject}` for them.
+    /mode/{subject}` for them. The member `protection` says which changes need approvals; that of a context is present
+    if any subject in it is protected.
     """
     permissions = current_permissions.get()
     return ApiResponse(
@@ -36,5 +38,6 @@ async def get_permissions(subject: SubjectPath) -> ApiResponse:
             subject=str(subject),
             read=permissions.permits(Permission.READ, subject),
             write=permissions.permits(Permission.WRITE, subject),
+            protection=changes.find_protection(subject),
         )
     )

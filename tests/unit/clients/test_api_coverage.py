@@ -7,7 +7,7 @@ import re
 from typing import Any, get_type_hints
 
 from contractlog.clients import calls
-from contractlog.clients.calls import Call, encryption_keys, extensions
+from contractlog.clients.calls import Call, change_requests, encryption_keys, extensions
 from contractlog.registry.http.openapi_file import build_document
 
 from support.api_calls import BOUND, BY_FILE, DRAFT, EXAMPLES, OLDER_PATHS, RESOURCE
@@ -93,7 +93,7 @@ def test_every_parameter_that_a_call_sends_is_one_of_its_operation() -> None:
 def test_every_call_has_an_example() -> None:
     made = {
         name
-        for module in (calls, extensions, encryption_keys)
+        for module in (calls, extensions, encryption_keys, change_requests)
         for name, member in vars(module).items()
         if inspect.isfunction(member)
         and name in module.__all__

@@ -1,0 +1,1 @@
+"""``contractlog change`` and ``contractlog changes``: change requests, and the change log."""

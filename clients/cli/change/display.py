@@ -1,0 +1,61 @@
+"""Change requests on a terminal and as JSON."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any, Final
+
+from contractlog.clients.cli.output import print_json, print_result, print_table
+
+__all__ = ["LIST_FORMAT", "format_time", "print_list", "print_request"]
+
+FORMAT: Final = "contractlog.change/1"
+LIST_FORMAT: Final = "contractlog.change-list/1"
+_MAX_LISTED: Final = 20  #: reasons, clients and datasets
+
+
+def print_list(requests: Sequence[Mapping[str, Any]]) -> None:
+    """Print a line for each change request."""
+    rows = [
+        (each["id"], each["status"], each["kind"], each["subject"], each["author"], each["reason"]) for each in requests
+    ]
+    print_table(("NUMBER", "STATUS", "KIND", "SUBJECT", "AUTHOR", "REASON"), rows)
+
+
+def print_request(options: Namespace, request: Mapping[str, Any]) -> None:
+    """Print a change request in the requested format."""
+    if options.format == "json":
+        print_json({"format": FORMAT, **request})
+        return
+    print_table(("FACT", "VALUE"), list(_list_facts(request)))
+    for comment in request.get("comments") or ():
+        print_result(f"{comment.get('author')}, {format_time(comment.get('at'))}: {comment.get('text')}")
+
+
+def format_time(milliseconds: Any) -> str:
+    """Return a time of the registry as text, in UTC."""
+    if not isinstance(milliseconds, int):
+        return "-"
+    return datetime.fromtimestamp(milliseconds / 1000, UTC).strftime("%Y-%m-%d %H:%M UTC")
+
+
+def _list_facts(request: Mapping[str, Any]) -> Iterator[tuple[str, object]]:
+    yield "number", request["id"]
+    yield "status", request["status"]
+    yield "change", f"{request.get('kind')} of {request.get('subject')}, revision {request.get('revision')}"
+    yield "author", request.get("author")
+    yield "reason", request.get("reason")
+    evidence, reaches = request.get("evidence") or {}, request.get("reaches") or {}
+    if "compatible" in evidence:
+        yield "compatible", "yes" if evidence["compatible"] else "no"
+    for reason in (evidence.get("reasons") or ())[:_MAX_LISTED]:
+        yield "finding", reason
+    for member in ("clients", "topics", "downstream"):
+        if names := (reaches.get(member) or ())[:_MAX_LISTED]:
+            yield f"reaches {member}", ", ".join(map(str, names))
+    yield "approvals", ", ".join(request.get("approvals") or ()) or "none"
+    if request.get("approvals_missing"):
+        yield "missing", f"{request['approvals_missing']} by its owners: {', '.join(request.get('owners') or ())}"
+    yield "expires", format_time(request.get("expires_at"))

@@ -1,0 +1,1 @@
+"""Change requests: changes of protected subjects, which their owners approve."""
