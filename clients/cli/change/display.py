@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from argparse import Namespace
 from collections.abc import Iterator, Mapping, Sequence
-from datetime import UTC, datetime
 from typing import Any, Final
 
 from contractlog.clients.cli.output import print_json, print_result, print_table
+from contractlog.clients.cli.registry_lookups import describe_time
 
-__all__ = ["LIST_FORMAT", "format_time", "print_list", "print_request"]
+__all__ = ["LIST_FORMAT", "print_list", "print_request"]
 
 FORMAT: Final = "contractlog.change/1"
 LIST_FORMAT: Final = "contractlog.change-list/1"
@@ -31,14 +31,7 @@ def print_request(options: Namespace, request: Mapping[str, Any]) -> None:
         return
     print_table(("FACT", "VALUE"), list(_list_facts(request)))
     for comment in request.get("comments") or ():
-        print_result(f"{comment.get('author')}, {format_time(comment.get('at'))}: {comment.get('text')}")
-
-
-def format_time(milliseconds: Any) -> str:
-    """Return a time of the registry as text, in UTC."""
-    if not isinstance(milliseconds, int):
-        return "-"
-    return datetime.fromtimestamp(milliseconds / 1000, UTC).strftime("%Y-%m-%d %H:%M UTC")
+        print_result(f"{comment.get('author')}, {describe_time(comment.get('at'))}: {comment.get('text')}")
 
 
 def _list_facts(request: Mapping[str, Any]) -> Iterator[tuple[str, object]]:
@@ -58,4 +51,4 @@ def _list_facts(request: Mapping[str, Any]) -> Iterator[tuple[str, object]]:
     yield "approvals", ", ".join(request.get("approvals") or ()) or "none"
     if request.get("approvals_missing"):
         yield "missing", f"{request['approvals_missing']} by its owners: {', '.join(request.get('owners') or ())}"
-    yield "expires", format_time(request.get("expires_at"))
+    yield "expires", describe_time(request.get("expires_at"))

@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from contractlog.clients.cli import exit_codes
-from contractlog.clients.cli.change.display import format_time
 from contractlog.clients.cli.options import (
     add_environment,
     add_format,
@@ -16,7 +15,8 @@ from contractlog.clients.cli.options import (
     connect,
     select_context,
 )
-from contractlog.clients.cli.output import apply_output_options, print_json, print_table
+from contractlog.clients.cli.output import apply_output_options, print_json, print_message, print_table
+from contractlog.clients.cli.registry_lookups import describe_time
 
 __all__ = ["changes"]
 
@@ -54,11 +54,13 @@ def _run(options: Namespace) -> int:
         print_json({"format": FORMAT, "changes": entries})
     else:
         print_table(("NUMBER", "TIME", "ACTOR", "ACTION", "TARGET", "DETAILS"), [_row(entry) for entry in entries])
+    if not entries:
+        print_message("no change has bypassed approvals" if options.bypassed else "there are no changes")
     return exit_codes.CLEAN
 
 
 def _row(entry: Mapping[str, Any]) -> tuple[object, ...]:
     details = entry.get("details") or {}
     reason = details.get("reason") if isinstance(details, Mapping) else None
-    facts = (entry["sequence"], format_time(entry.get("at")), entry.get("actor"))
+    facts = (entry["sequence"], describe_time(entry.get("at")), entry.get("actor"))
     return (*facts, entry["action"], entry.get("target"), reason)

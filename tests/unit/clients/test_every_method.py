@@ -178,6 +178,15 @@ JOURNEY: list[Step] = [
     ask("undelete_kek", "pii"),
     ask("conformance", "t"),
     ask("conformance_history", "t"),
+    ask("open_change_request", "orders", {"mode": {"mode": "READONLY"}}, "freeze"),
+    ask("update_change_request", 1, "orders", {"mode": {"mode": None}}, "thaw", days=2),
+    ask("change_requests", subject="orders", limit=1),
+    ask("change_request", 1),
+    ask("approve_change_request", 1, 2),  # nobody approves their own request
+    ask("comment_on_change_request", 1, "why?"),
+    ask("merge_change_request", 1),
+    ask("close_change_request", 1),  # it is merged
+    ask("waivers", subject="orders"),
     ask("metrics"),
 ]
 ELSEWHERE = {
@@ -240,6 +249,9 @@ def timeless(value: Any) -> Any:
             "request_id",
             "first_published_at",
             "last_published_at",
+            "created_at",
+            "updated_at",
+            "expires_at",
         }
         return {name: timeless(one) for name, one in value.items() if name not in volatile}
     if isinstance(value, list | tuple):
@@ -264,7 +276,14 @@ def came(seen: list[Any], method: str) -> list[Any]:
 
 def test_nothing_failed_but_what_should(seen: list[Any]) -> None:
     failed = [(method, type(result)) for (method, *_), result in zip(JOURNEY, seen, strict=True) if failure(result)]
-    from contractlog.compatibility.errors import ConformanceNotFound, InvalidKeyField, InvalidLineage, KeyReferenced
+    from contractlog.compatibility.errors import (
+        ApprovalDenied,
+        ChangeRequestEnded,
+        ConformanceNotFound,
+        InvalidKeyField,
+        InvalidLineage,
+        KeyReferenced,
+    )
 
     assert failed == [
         ("config", LevelNotConfigured),
@@ -277,6 +296,8 @@ def test_nothing_failed_but_what_should(seen: list[Any]) -> None:
         ("delete_kek", KeyReferenced),
         ("conformance", ConformanceNotFound),
         ("conformance_history", ConformanceNotFound),
+        ("approve_change_request", ApprovalDenied),
+        ("close_change_request", ChangeRequestEnded),
     ]
 
 
