@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from contractlog.registry.access.users_file_editor import format_entry
 from contractlog.registry.app import create_app
 from contractlog.registry.settings import Settings
 
+from support.export_lines import create_content, create_export
 from support.registry import in_process
 
 PATH = "/contractlog/v1/change-requests"
@@ -56,6 +58,10 @@ class Node:
 
     def __call__(self, user: str, method: str, path: str, body: Any = None, **options: Any) -> httpx2.Response:
         return self._client.request(method, path, json=body, auth=(user, user), **options)
+
+    def send(self, user: str, path: str, content: str | bytes) -> httpx2.Response:
+        headers = {"Content-Type": "application/x-ndjson"}
+        return self._client.post(path, content=content, headers=headers, auth=(user, user))
 
     def ok(self, user: str, method: str, path: str, body: Any = None, **options: Any) -> Any:
         answer = self(user, method, path, body, **options)
@@ -101,8 +107,6 @@ def settings(tmp_path_factory: pytest.TempPathFactory) -> Settings:
 
 @pytest.fixture
 def node(settings: Settings, database_url: str) -> Iterator[Node]:
-    from dataclasses import replace
-
     with in_process(replace(settings, database_url=database_url)) as client:
         yield Node(client)
 
@@ -179,6 +183,19 @@ def test_no_write_reaches_a_protected_subject_directly(
     assert registered.code("ci", method, path, body) == 40382
     assert registered.actions() == before
     assert registered.ok("ci", "GET", "/subjects/orders-value/versions") == [1]
+
+
+@pytest.mark.parametrize("subject", ["orders-value", "notes-value"])
+def test_an_import_does_not_change_a_protected_subject(registered: Node, subject: str) -> None:
+    lines = create_export(
+        {"kind": "schema", "context": ".", "id": 9, "type": "AVRO", "schema": '"long"'},
+        {"kind": "version", "subject": subject, "version": 2, "id": 9},
+        {"kind": "version", "subject": "other-value", "version": 2, "id": 9},
+    )
+    before = registered.actions()
+    answer = registered.send("ci", "/contractlog/v1/import", create_content(lines))
+    assert (answer.status_code, answer.json()["error_code"]) == (403, 40382)
+    assert registered.actions() == before
 
 
 def test_a_subject_outside_the_rules_is_as_before(registered: Node) -> None:
