@@ -13,6 +13,7 @@ from sqlalchemy import MetaData, create_engine, inspect, select, text
 from contractlog.compatibility.errors import Unreachable
 from contractlog.registry.database import current_revision, downgrade, newest_revision, upgrade
 from contractlog.registry.features.change_log.queries import add_position
+from contractlog.registry.features.change_requests.queries import insert_approval
 from contractlog.registry.settings import Settings
 from contractlog.registry.storage import tables
 from contractlog.registry.storage.engines import parse_url
@@ -70,6 +71,10 @@ def fill(http: httpx2.Client) -> None:
         ("POST", "/contractlog/v1/lineage", job_event(inputs=[dataset("orders")], outputs=[dataset("flights")])),
         ("POST", "/dek-registry/v1/keks", {"name": "pii", "kmsType": "local-kms", "kmsKeyId": "k"}),
         ("POST", "/dek-registry/v1/keks/pii/deks/orders-value", {"encryptedKeyMaterial": "d3JhcHBlZA=="}),
+        ("POST", "/contractlog/v1/change-requests",
+         {"subject": "r", "reason": "moving", "change": {"waiver": {"kind": "deletion", "days": 1}}}),
+        ("POST", "/contractlog/v1/change-requests/1/comments", {"text": "why?"}),
+        ("POST", "/contractlog/v1/change-requests/1/merge", None),
         ("GET", "/schemas/ids/1", None),
     ]  # fmt: skip
     for method, path, body in requests:
@@ -77,6 +82,8 @@ def fill(http: httpx2.Client) -> None:
         assert answer.status_code == 200, (method, path, answer.text)
     begin = partial(add_position, name="hook", sequence=1)
     http.app.state.services.store.transact(begin, contexts=()).result()  # type: ignore[attr-defined]
+    approve = partial(insert_approval, request_id=1, approver="alice")  # without users, nobody can
+    http.app.state.services.store.transact(approve).result()  # type: ignore[attr-defined]
     http.app.state.services.fetch_counter.flush()  # type: ignore[attr-defined]
     assert hits(http)
 
