@@ -8,7 +8,7 @@ from typing import Self, TypeVar
 from contractlog.clients import calls
 from contractlog.clients.async_transport import AsyncTransport
 from contractlog.clients.cache import CachedLookups
-from contractlog.clients.calls import Call, CallSequence, encryption_keys, extensions
+from contractlog.clients.calls import Call, encryption_keys, extensions
 from contractlog.clients.calls import change_requests as change_request_calls
 from contractlog.clients.method_factories import async_endpoint, async_paged_endpoint, async_sequence_endpoint
 from contractlog.clients.registry import RegistryBase

@@ -9,7 +9,7 @@ from typing import Generic, Self, TypeVar
 
 from contractlog.clients import calls
 from contractlog.clients.cache import CachedLookups, Caching, ClientCaches
-from contractlog.clients.calls import Call, CallSequence, encryption_keys, extensions
+from contractlog.clients.calls import Call, encryption_keys, extensions
 from contractlog.clients.calls import change_requests as change_request_calls
 from contractlog.clients.hooks import Watch
 from contractlog.clients.method_factories import endpoint, paged_endpoint, sequence_endpoint

@@ -5,10 +5,8 @@ from __future__ import annotations
 import sqlalchemy as sa
 from alembic import op
 
-PREDECESSOR = "0008"
-
 revision = "0010"
-down_revision = PREDECESSOR
+down_revision = "0009"
 branch_labels = None
 depends_on = None
 
