@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import re
 import sys
 import time
 from collections import Counter
@@ -59,6 +60,8 @@ FIELDS: Final = {
     "m": "map",
 }  # fmt: skip
 EXTRA: Final = ("int", "double", "string", "bool", "ints", "strings")
+#: In a macro over the result of a macro, ``&&`` and ``||`` of cel-python do not absorb an error, as the standard demands.
+_MACRO: Final = re.compile(r"\.(all|exists|exists_one|map|filter)\(")
 NOT_IN_SCHEMA: Final = ("message.x",)
 
 
@@ -168,6 +171,12 @@ class Fuzzer:
             "untyped": [_run(compile_rule(rule, None), record) for record in records],
             "audit": self._audit(case, parsed, typed, [content for _, content in contents]),
         }
+        if _MACRO.search(text):
+            agreed = zip(*executions.values(), strict=True)
+            for row, results in enumerate(agreed):
+                if expected[row] == FAILED and len(set(results)) == 1 and results[0] is not FAILED:
+                    self.counts["failures that cel-python does not absorb"] += 1
+                    expected[row] = results[0]
         self.counts["rules"] += 1
         self.counts["records"] += len(records)
         self.counts["failed evaluations"] += expected.count(FAILED)
