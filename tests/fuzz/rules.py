@@ -60,7 +60,7 @@ FIELDS: Final = {
     "m": "map",
 }  # fmt: skip
 EXTRA: Final = ("int", "double", "string", "bool", "ints", "strings")
-#: In a macro over the result of a macro, ``&&`` and ``||`` of cel-python do not absorb an error, as the standard demands.
+#: In a macro over the result of a macro, `&&` of cel-python does not absorb an error, as the standard demands.
 _MACRO: Final = re.compile(r"\.(all|exists|exists_one|map|filter)\(")
 NOT_IN_SCHEMA: Final = ("message.x",)
 
