@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import sys
@@ -21,6 +22,9 @@ settings.load_profile("repeatable" if os.environ.get("CI") else "fresh")  # a bu
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 _RECURSION_LIMIT = sys.getrecursionlimit()
+#: Objects between two collections of young garbage. With Python's 700, an app of one test (some 10,000 objects) is
+#: traversed seven times and reaches the oldest generation: a quarter of the processor time of the unit tests.
+_YOUNG_OBJECTS = 100_000
 
 pytest_plugins = [
     "support.apicurio",
@@ -36,6 +40,19 @@ pytest_plugins = [
     "support.spark",
     "support.tls",
 ]
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Collect no garbage while tests are collected, and never look at them again."""
+    gc.disable()
+    try:
+        result = yield
+    finally:
+        gc.enable()
+    gc.freeze()
+    gc.set_threshold(_YOUNG_OBJECTS)
+    return result
 
 
 @pytest.hookimpl(tryfirst=True)
