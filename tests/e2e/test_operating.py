@@ -116,7 +116,7 @@ def test_a_rolling_restart_loses_no_read(upgraded_postgres_url: str) -> None:
             try:
                 assert balanced.read().status_code == 200
                 read[number] += 1
-                ended.wait(0.02)  # the servers that start meanwhile need the processors
+                ended.wait(0.05)  # the servers that start meanwhile need the processors
             except (httpx2.HTTPError, AssertionError) as error:
                 lost.append(repr(error))
         balanced.close()

@@ -1,7 +1,8 @@
 """Completion in zsh, on a terminal, and in fish.
 
-The registry has more time to respond than for users, because the machine may be busy.
-Tests that need a missing shell are skipped; in CI, skipped tests fail.
+Each shell reads the script that the command prints; this process prints it once for all tests. The registry has more
+time to respond than for users, because the machine may be busy. Tests that need a missing shell are skipped; in CI,
+skipped tests fail.
 """
 
 from __future__ import annotations
@@ -14,11 +15,13 @@ import subprocess
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from functools import cache
 from pathlib import Path
 from typing import Final
 
 import pytest
 
+from support.command_line import run_verb
 from support.deadlines import WAIT_SECONDS
 from support.schema_repository import command_environment
 
@@ -30,7 +33,7 @@ Complete = Callable[[str, str], list[str]]
 #: TAB inserts all matches, and Control-X writes the words of the line to a file.
 _ZSHRC: Final = r"""
 autoload -Uz compinit && compinit -u -D
-source <(contractlog completion zsh | sed 's/--timeout 1 /--timeout 20 /')
+source ./.completion
 insert-all-matches() { _main_complete; compstate[insert]=all; compstate[list]= }
 zle -C insert-all-matches complete-word insert-all-matches
 write-words() { print -rl -- "${(@Q)${(z)BUFFER}}" >written; mv written result; BUFFER= }
@@ -38,7 +41,15 @@ zle -N write-words
 bindkey '^I' insert-all-matches '^X' write-words
 : >ready
 """
-_FISH: Final = "contractlog completion fish | sed 's/--timeout 1 /--timeout 20 /' | source; complete -C \"$argv[1]\""
+_FISH: Final = 'source ./.completion; complete -C "$argv[1]"'
+
+
+@cache
+def _print_script(shell: str) -> str:
+    """Return the script of a shell, in which the registry has more time to respond."""
+    script = run_verb(["completion", shell], environment={}).stdout
+    assert "--timeout 1 " in script
+    return script.replace("--timeout 1 ", "--timeout 20 ")
 
 
 @pytest.fixture
@@ -50,6 +61,7 @@ def zsh(tmp_path: Path) -> Complete:
         for name in ("ready", "result"):
             (tmp_path / name).unlink(missing_ok=True)
         (tmp_path / ".zshrc").write_text(_ZSHRC)
+        (tmp_path / ".completion").write_text(_print_script("zsh"))
         environment = command_environment(ZDOTDIR=str(tmp_path), TERM="dumb", CONTRACTLOG_REGISTRY_URL=url)
         terminal, inner = pty.openpty()
         with subprocess.Popen(
@@ -76,6 +88,7 @@ def fish(tmp_path: Path) -> Complete:
     program = _find_shell("fish")
 
     def complete(line: str, url: str) -> list[str]:
+        (tmp_path / ".completion").write_text(_print_script("fish"))
         environment = command_environment(HOME=str(tmp_path), CONTRACTLOG_REGISTRY_URL=url)
         done = subprocess.run(
             [program, "--no-config", "-c", _FISH, "--", line],
