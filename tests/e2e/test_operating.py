@@ -68,12 +68,6 @@ class Heard:
         return "".join(self._lines)
 
 
-def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        port: int = listener.getsockname()[1]
-        return port
-
-
 class Balanced:
     """Reads as behind a load balancer: over connections that are kept, and elsewhere when a connection is refused."""
 
@@ -101,12 +95,13 @@ class Balanced:
 
 @pytest.mark.integration
 def test_a_rolling_restart_loses_no_read(upgraded_postgres_url: str) -> None:
-    ports = [free_port(), free_port()]
+    def run(port: int = 0) -> tuple[subprocess.Popen[str], int]:
+        arguments = ["--port", str(port)]
+        process, url = start_server(upgraded_postgres_url, CONTRACTLOG_DRAIN_SECONDS="1", arguments=arguments)
+        return process, int(url.rpartition(":")[2])
 
-    def run(port: int) -> subprocess.Popen[str]:
-        return start_server(upgraded_postgres_url, CONTRACTLOG_DRAIN_SECONDS="1", arguments=["--port", str(port)])[0]
-
-    processes = [run(port) for port in ports]
+    started = [run(), run()]
+    processes, ports = [process for process, _ in started], [port for _, port in started]
     httpx2.post(f"http://127.0.0.1:{ports[0]}/subjects/s/versions", json=record(1), timeout=60).raise_for_status()
     ended, lost, read = threading.Event(), [], [0] * READERS
 
@@ -129,7 +124,7 @@ def test_a_rolling_restart_loses_no_read(upgraded_postgres_url: str) -> None:
                 before = sum(read)
                 eventually(lambda before=before: sum(read) > before + 50)  # type: ignore[misc]
                 assert stop_server(processes[place]) == 0
-                processes[place] = run(port)
+                processes[place] = run(port)[0]
         finally:
             ended.set()
     assert not lost

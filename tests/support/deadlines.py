@@ -14,7 +14,7 @@ __all__ = ["WAIT_SECONDS", "count_calls", "eventually", "hang_guard"]
 
 T = TypeVar("T")
 HANG_SECONDS: Final = 60  #: of processor time of this process; guarded blocks take tenths
-WAIT_SECONDS: Final = 120.0  #: of wall-clock time, for work of other threads and processes
+WAIT_SECONDS: Final = 240.0  #: of wall-clock time, for work of other threads and processes; ends only what hangs
 
 
 class Hangs(Exception):
