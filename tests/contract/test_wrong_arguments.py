@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import sqlite3
 import sys
 from collections.abc import Sequence
@@ -104,25 +105,33 @@ CASES: list[tuple[Sequence[str], int, str]] = [
 ]
 
 
-@pytest.fixture(autouse=True)
-def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in [name for name in os.environ if name.startswith(("CONTRACTLOG_", "SCHEMA_REGISTRY"))]:
-        monkeypatch.delenv(name)
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(sys, "stdin", None)
+@pytest.fixture(scope="module")
+def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder of files that the requests name."""
+    folder = tmp_path_factory.mktemp("files")
     header, end = '{"format": "contractlog.export/1"}\n', '{"kind": "end", "lines": 2}\n'
-    Path("text").write_text("id,schema\n1,x\n" * 200)
-    Path("binary").write_bytes(bytes(range(256)) * 20)
-    Path("other.json").write_text('{"schema": "int"}\n')
-    Path("cut.ndjson").write_text(header + '{"kind": "context", "name": ".", "next_id": 2}\n')
-    Path("empty.ndjson").write_text(header + end)
+    (folder / "text").write_text("id,schema\n1,x\n" * 200)
+    (folder / "binary").write_bytes(bytes(range(256)) * 20)
+    (folder / "other.json").write_text('{"schema": "int"}\n')
+    (folder / "cut.ndjson").write_text(header + '{"kind": "context", "name": ".", "next_id": 2}\n')
+    (folder / "empty.ndjson").write_text(header + end)
     schema = '{{"kind": "schema", "context": ".", "id": 1, "type": "AVRO", "schema": "\\"{}\\"", "created": 1}}\n'
     twice = schema.format("int") + schema.format("long")
-    Path("twice.ndjson").write_text(header + twice + end.replace("2", "4"))
-    upgrade("sqlite:///r.db")
-    with sqlite3.connect("r.db") as connection:
+    (folder / "twice.ndjson").write_text(header + twice + end.replace("2", "4"))
+    upgrade(f"sqlite:///{folder / 'r.db'}")
+    with sqlite3.connect(folder / "r.db") as connection:
         connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     connection.close()
+    return folder
+
+
+@pytest.fixture(autouse=True)
+def _folder(files: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in [name for name in os.environ if name.startswith(("CONTRACTLOG_", "SCHEMA_REGISTRY"))]:
+        monkeypatch.delenv(name)
+    shutil.copytree(files, tmp_path, dirs_exist_ok=True)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "stdin", None)
 
 
 @pytest.mark.parametrize(("argv", "code", "told"), CASES, ids=[" ".join(one[0]) for one in CASES])

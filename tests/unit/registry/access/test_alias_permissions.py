@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -46,10 +45,10 @@ WRITES: dict[str, tuple[str, str, Any]] = {
 ALIASES = {"mine-view": "payroll-value", "mine-eu": ":.eu:payroll"}
 
 
-@pytest.fixture
-def http(tmp_path: Path) -> Iterator[httpx2.Client]:
-    """A registry with two aliases, whose responses the administrator has read before."""
-    file = tmp_path / "users.toml"
+@pytest.fixture(scope="module")
+def http(tmp_path_factory: pytest.TempPathFactory) -> Iterator[httpx2.Client]:
+    """A registry with two aliases, whose responses the administrator has read before; no test may change it."""
+    file = tmp_path_factory.mktemp("aliases") / "users.toml"
     password = HashedPassword.of("p", n=2, r=1, p=1)
     file.write_text("\n".join(format_entry(name, password, *rights) for name, rights in USERS.items()))
     with in_process(Settings(database_url="sqlite://", users_file=str(file))) as client:
