@@ -29,6 +29,7 @@ OVER_THE_LIMIT = 3_000_000
 
 @pytest.fixture(scope="module")
 def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Serve a registry that waits for bodies for a second; what must arrive in time is sent to ``registry_url``."""
     folder: Path = tmp_path_factory.mktemp("registry")
     with run_server(f"sqlite:///{folder / 'registry.db'}", CONTRACTLOG_BODY_SECONDS=str(SECONDS)) as found:
         yield found
@@ -301,19 +302,19 @@ def test_what_a_parser_stores_beside_a_body_is_bounded(url: str, begun: bytes, r
     assert received[:12] in {b"", b"HTTP/1.1 431", b"HTTP/1.1 422"}  # lost if it was reset first
 
 
-def test_small_chunks_with_a_trailer_field_are_a_body(url: str) -> None:
+def test_small_chunks_with_a_trailer_field_are_a_body(registry_url: str) -> None:
     chunks = b"".join(b"1\r\n%c\r\n" % byte for byte in BODY)
-    with opened(url) as connection:
+    with opened(registry_url) as connection:
         connection.sendall(CHUNKED.replace(b"/s/", b"/small/"))
         connection.sendall(chunks + b"0\r\nX-Trailer: a\r\nConnection: close\r\n\r\n")
         assert connection.recv(65536).startswith(b"HTTP/1.1 200")
 
 
-def test_many_small_chunks_are_no_more_than_their_body(url: str) -> None:
+def test_many_small_chunks_are_no_more_than_their_body(registry_url: str) -> None:
     """Their sizes together are more than a head may have."""
     filler = b"1\r\n \r\n" * 30_000
     chunks = b"".join(b"1\r\n%c\r\n" % byte for byte in BODY)
-    with opened(url) as connection:
+    with opened(registry_url) as connection:
         connection.sendall(CHUNKED + filler + chunks + b"0\r\n\r\n")
         assert connection.recv(65536).startswith(b"HTTP/1.1 200")
 
@@ -324,11 +325,11 @@ PIPELINED = b"GET /schemas/types HTTP/1.1\r\nHost: localhost\r\n\r\n"
 @pytest.mark.parametrize("upgrade", ["websocket", "h2c"])
 @pytest.mark.parametrize("pause", [0.0, 0.3])
 def test_the_body_of_a_request_with_upgrade_is_read_and_never_run_as_a_request(
-    url: str, upgrade: str, pause: float
+    registry_url: str, upgrade: str, pause: float
 ) -> None:
     smuggled = b"DELETE /subjects/s HTTP/1.1\r\nHost: localhost\r\n\r\n"
     headers = f"Upgrade: {upgrade}\r\nConnection: Upgrade, HTTP2-Settings\r\n\r\n".encode()
-    with opened(url) as connection:
+    with opened(registry_url) as connection:
         for body, last in ((BODY, False), (smuggled, False), (BODY, True)):
             connection.sendall(head(len(body))[:-2] + headers)
             time.sleep(pause)  # so that the body usually arrives alone; the responses are the same otherwise
