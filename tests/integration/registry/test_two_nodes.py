@@ -13,9 +13,15 @@ import pytest
 from contractlog.registry.settings import Settings
 
 from support.deadlines import WAIT_SECONDS, eventually
+from support.postgres import NEWEST, OLDEST
 from support.registry import in_process
 
-pytestmark = pytest.mark.integration
+#: The oldest version is in the long part; `test_store.py` and `test_postgresql.py` have it in each run.
+_VERSIONS = [NEWEST, pytest.param(OLDEST, marks=pytest.mark.slow)]
+pytestmark = [
+    pytest.mark.integration,
+    pytest.mark.parametrize("upgraded_url_of_each_postgres", _VERSIONS, indirect=True),
+]
 CHANGES = "/contractlog/v1/changes"
 
 

@@ -30,8 +30,15 @@ def opened(browser: Browser, text: str, folder: Path, **context: Any) -> tuple[P
     return page, troubles
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [390, 820, 1400])
+@pytest.mark.parametrize(
+    ("width", "scheme"),
+    [
+        (390, "light"),
+        (820, "dark"),
+        (1400, "light"),
+        *(pytest.param(*view, marks=pytest.mark.slow) for view in ((390, "dark"), (820, "light"), (1400, "dark"))),
+    ],
+)
 def test_nothing_is_cut_off_and_axe_finds_nothing(browser: Browser, tmp_path: Path, scheme: str, width: int) -> None:
     from axe_playwright_python.sync_playwright import Axe
 

@@ -149,12 +149,15 @@ OBSTACLES = (
 
 #: Settings that each obstacle treats like others: tried with three obstacles, of which one lets everything pass.
 ALIKE = {
+    "normalize",
     "policy",
     "compatibility_group",
     "validate_fields",
     "validate_rules",
     "owner",
+    "default_metadata",
     "override_metadata",
+    "default_rule_set",
     "override_rule_set",
 }
 THOROUGH = (Obstacle(), Obstacle("reader"), Obstacle(mode=Mode.READONLY))
