@@ -90,7 +90,9 @@ def test_a_run_of_a_job_is_declared_lineage(registry_url: str, monkeypatch: pyte
 
 def test_a_client_without_permission_gets_an_error_and_one_with_it_uses_a_header(tmp_path: Path) -> None:
     users = tmp_path / "users.toml"
-    users.write_text(format_entry("pay", HashedPassword.of("secret"), read=[], write=["paid-*", "orders-*"]))
+    users.write_text(
+        format_entry("pay", HashedPassword.of("secret", n=2, r=1, p=1), read=[], write=["paid-*", "orders-*"])
+    )
     header = {"Authorization": f"Basic {base64.b64encode(b'pay:secret').decode()}"}
     url = create_sqlite(tmp_path / "registry.db")
     with serve_in_thread(url, CONTRACTLOG_USERS_FILE=str(users)) as registry_url:

@@ -343,7 +343,7 @@ def test_the_number_of_keys_is_limited(http: httpx2.Client, monkeypatch: pytest.
 
 def test_keys_need_a_permission_of_their_own_and_one_on_the_subject(tmp_path: Path) -> None:
     users = tmp_path / "users.toml"
-    password = HashedPassword.of("password")
+    password = HashedPassword.of("password", n=2, r=1, p=1)
     entries = [
         format_entry("all", password, [], ["*"]),
         format_entry("keys", password, ["orders-*"], ["orders-value"], read_keys=["other"], write_keys=["pii"]),

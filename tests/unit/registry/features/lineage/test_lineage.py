@@ -251,7 +251,8 @@ def secured(tmp_path: Path) -> Iterator[httpx2.Client]:
         "tables": {"read": ["a-value", "postgres://shop/*"], "write": ["a-value", "file/*"]},
     }
     file = tmp_path / "users.toml"
-    file.write_text("".join(format_entry(name, HashedPassword.of(name), **each) for name, each in users.items()))
+    passwords = {name: HashedPassword.of(name, n=2, r=1, p=1) for name in users}  # weak, so that they cost nothing
+    file.write_text("".join(format_entry(name, passwords[name], **each) for name, each in users.items()))
     with in_process(Settings(database_url="sqlite://", users_file=str(file))) as client:
         yield client
 
