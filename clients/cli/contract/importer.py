@@ -10,6 +10,7 @@ from contractlog.clients.cli.contract.contract_files import print_findings, read
 from contractlog.clients.cli.output import print_message
 from contractlog.clients.cli.schema_folder.file_names import file_name
 from contractlog.compatibility.errors import UsageError
+from contractlog.compatibility.identifiers import topic_subject
 from contractlog.compatibility.schema import SchemaType
 from contractlog.contracts.odcs.custom_properties import read_custom
 from contractlog.contracts.odcs.document import PART, build_schema, find_topic, list_schemas, write_contract
@@ -32,7 +33,7 @@ def run(options: Namespace) -> int:
         built = build_schema(contract, index, kind)
         part = "key" if read_custom(element).get(PART) == "key" else "value"
         topic = find_topic(element)
-        texts[file_name(f"{topic}-{part}", built.draft.type)] = built.draft.text + "\n"
+        texts[file_name(topic_subject(topic, part), built.draft.type)] = built.draft.text + "\n"
         if part == "value":
             rules = select_quality(contract, index)
             if rules.keys() - {"physicalName"}:

@@ -15,6 +15,7 @@ from contractlog.clients.cli.schema_folder.file_names import format_of, subject_
 from contractlog.clients.cli.schema_folder.schema_files import read_file
 from contractlog.compatibility.errors import InvalidSchema, UsageError
 from contractlog.compatibility.formats import parse_schema
+from contractlog.compatibility.identifiers import topic_subject
 from contractlog.compatibility.terminal_text import shell_command
 from contractlog.contracts.odcs.document import build_contract, parse_contract, write_contract
 
@@ -37,7 +38,7 @@ def run(options: Namespace) -> int:
             raise UsageError(f"{path}: {error}") from None
         topic, part = topic_of(subject_from_name(path))
         contract, findings = build_contract(topic, draft, part=part)
-        name, folder = topic if part == "value" else f"{topic}-key", path.parent
+        name, folder = topic if part == "value" else topic_subject(topic, "key"), path.parent
     target = options.out or folder / f"{quote(name, safe=' ')}{SUFFIX}"
     text = write_contract(contract)
     parse_contract(text.encode(), str(target))  # what is too large or too deep to be read is not written

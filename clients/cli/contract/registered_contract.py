@@ -9,7 +9,7 @@ from contractlog.clients.cli.contract.contract_files import topic_of
 from contractlog.clients.cli.options import connect, select_context
 from contractlog.clients.cli.registry_lookups import missing_versions_error, parse_subject_version
 from contractlog.compatibility.errors import SubjectNotFound
-from contractlog.compatibility.identifiers import Subject, qualify_subject
+from contractlog.compatibility.identifiers import Subject, qualify_subject, topic_subject
 from contractlog.contracts.odcs.document import build_contract
 from contractlog.contracts.odcs.finding import ContractFinding
 
@@ -31,4 +31,4 @@ def fetch_contract(options: Namespace) -> tuple[str, dict[str, Any], list[Contra
             raise missing_versions_error(registry, subject, error) from None
     topic, part = topic_of(Subject.parse(subject).name)
     contract, findings = build_contract(topic, schema.draft, part=part, version=int(schema.version or 1))
-    return topic if part == "value" else f"{topic}-key", contract, findings
+    return topic if part == "value" else topic_subject(topic, "key"), contract, findings

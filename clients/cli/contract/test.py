@@ -19,7 +19,7 @@ from contractlog.compatibility.change_classification import classify_change_betw
 from contractlog.compatibility.compatibility_policy import Policy
 from contractlog.compatibility.errors import ConformanceNotFound, SubjectNotFound
 from contractlog.compatibility.formats import parse_schema
-from contractlog.compatibility.identifiers import qualify_subject
+from contractlog.compatibility.identifiers import qualify_subject, topic_subject
 from contractlog.compatibility.lint.rule import Severity
 from contractlog.compatibility.schema import SchemaDraft
 from contractlog.compatibility.terminal_text import escape_line
@@ -66,7 +66,7 @@ def _test_schemas(file: ContractFile, options: Namespace) -> Iterator[_Result]:
         for index, element in enumerate(list_schemas(file.contract)):
             topic = find_topic(element)
             part = "key" if read_custom(element).get(PART) == "key" else "value"
-            yield _test_schema(registry, file, index, qualify_subject(f"{topic}-{part}", context))
+            yield _test_schema(registry, file, index, qualify_subject(topic_subject(topic, part), context))
             if part == "value":
                 yield from _test_quality(registry, file, index, topic)
 
