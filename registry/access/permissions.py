@@ -171,6 +171,10 @@ class KeyPermissions:
         """Return True if the operation is permitted on any KEK at all."""
         return bool(self._patterns(operation))
 
+    def permits_all(self, operation: Permission) -> bool:
+        """Return True if the operation is permitted on every KEK."""
+        return "*" in self._patterns(operation)
+
     def permits(self, operation: Permission, name: str) -> bool:
         """Return True if the operation is permitted on a KEK."""
         return any(

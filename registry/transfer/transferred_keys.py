@@ -123,8 +123,17 @@ def _read_time(body: Mapping[str, Any], name: str) -> int:
 
 
 def leave_out_keys(contents: RegistryContents, permissions: KeyPermissions, report: TransferReport) -> None:
-    """Remove the keys that a caller may not write, and report them."""
-    denied = sorted(name for name in contents.keks if not permissions.permits(Permission.WRITE, name))
+    """Remove the keys that a caller may not write, and report them.
+
+    Shared KEKs need the permission on all KEKs: the registry unwraps their keys, which could be those of another KEK.
+    """
+    denied = sorted(
+        name
+        for name, kek in contents.keks.items()
+        if not (
+            permissions.permits_all(Permission.WRITE) if kek.shared else permissions.permits(Permission.WRITE, name)
+        )
+    )
     for name in denied:
         del contents.keks[name]
         report.odd(OddityKind.KEYS_DENIED, f"KEK {name}")

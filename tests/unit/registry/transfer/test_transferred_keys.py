@@ -202,6 +202,21 @@ def test_callers_import_only_the_keys_that_they_may_write(tmp_path: Path) -> Non
         assert len(contents_of(app).deks) == 1
 
 
+def test_shared_keks_are_imported_only_with_the_permission_on_all_keks(tmp_path: Path) -> None:
+    """The registry unwraps their keys, so that a caller could bring the wrapped key of another KEK."""
+    users, password = tmp_path / "users.toml", HashedPassword.of(PASSWORD)
+    entries = [
+        format_entry("pii", password, [], ["*"], write_keys=["pii"]),
+        format_entry("keys", password, [], ["*"], write_keys=["*"]),
+    ]
+    users.write_text("\n".join(entries))
+    content = create_content(create_export(KEK | {"shared": True}, DEK))
+    with running(users_file=str(users)) as app:
+        for user, names in {"pii": [], "keys": ["pii"]}.items():
+            asyncio.run(_post(app, content, user))
+            assert list(contents_of(app).keks) == names
+
+
 async def _post(app: FastAPI, content: bytes, user: str) -> Any:
     import httpx2
 
