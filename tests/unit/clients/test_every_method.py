@@ -241,6 +241,9 @@ def timeless(value: Any) -> Any:
     if isinstance(value, dict):
         volatile = {
             "ts",
+            "hash",
+            "previous_hash",
+            "head_hash",
             "guid",
             "createTs",
             "updateTs",

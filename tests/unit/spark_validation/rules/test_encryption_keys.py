@@ -92,7 +92,10 @@ class Log:
         expectations = ExpectationBuilder(self.registry, source, source.plan(())).build()
         state = merge_states(audit_range(source, each, expectations) for each in source.plan(()))
         entries = summarize(
-            state, expectations.uses, notes=expectations.notes(), rules=describe_rules(expectations.schemas)
+            state,
+            expectations.uses,
+            notes=expectations.notes(),
+            rules=describe_rules(expectations.schemas, expectations.schemas),
         )
         return state, next(entry for entry in entries if entry["part"] == "value")
 
