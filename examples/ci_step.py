@@ -1,4 +1,4 @@
-"""The CI step of the demo: a git repository of schemas, a rejected branch, an applied plan."""
+"""The CI step of the demo: a git repository of schemas, rejected branches, an applied plan."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Final
 from contractlog.compatibility.errors import ContractlogError
 
 from demo_environment import EXAMPLES, DemoEnvironment
-from flights.topics import SCHEMAS
+from flights.topics import DEPARTED, SCHEMAS
 
 __all__ = ["CIStep"]
 
@@ -39,6 +39,19 @@ class CIStep:
         self._run("contractlog", "apply", "schemas")
         self._check_breaking_change()
         self._apply_compatible_change()
+
+    def reject_renamed_field(self) -> None:
+        """Check a branch that renames the field of the rule; the alias keeps the schema itself compatible."""
+        self._output.print_command(["cd", self._folder])
+        self._run("git", "switch", "--quiet", "--create", "miles")
+        file = self._folder / "schemas" / f"{DEPARTED}-value.avsc"
+        text = file.read_text("utf-8")
+        file.write_text(text.replace('"name": "distance"', '"name": "miles", "aliases": ["distance"]'), "utf-8")
+        self._commit("Rename distance to miles")
+        self._run("contractlog", "check", f"schemas/{file.name}", expected_code=1)
+        self._output.print_indented("exit code 1: compatible by its alias, but the rule cannot read the new schema")
+        self._run("git", "switch", "--quiet", "main")
+        self._output.print_command(["cd", "-"])
 
     def _create_repository(self) -> None:
         shutil.copytree(SCHEMAS / "1", self._folder / "schemas")

@@ -1,9 +1,9 @@
 """Demo of contractlog's main purpose on real data: ``make demo``.
 
 A registry and a real Kafka broker start; CI checks and applies the schemas of a git repository, and rejects one
-change; the flights that left New York in 2013 are published, some of them damaged on purpose; an audit reads the whole
-history, and its findings are compared with the planted damage. The folder stays; everything that was started is
-stopped.
+change; the flights that left New York in 2013 are published, some of them damaged on purpose; a rule of a contract
+rejects a record at the producer, and a change in CI; an audit reads the whole history, and its findings are compared
+with the planted damage. The folder stays; everything that was started is stopped.
 """
 
 from __future__ import annotations
@@ -19,9 +19,11 @@ from typing import Any, Final
 
 from ci_step import CIStep
 from confluent_kafka import Consumer, TopicPartition
+from rule_step import RuleStep
 
 from contractlog.clients import Registry
 from contractlog.compatibility.errors import ContractlogError, Unreachable
+from contractlog.contracts.audit.outcomes import Outcome
 from contractlog.serdes.kafka_client import quiet_config
 
 from child_process import ChildProcess
@@ -95,17 +97,18 @@ def _parse_folder(text: str) -> Path:
 
 
 class Demo:
-    """The seven steps of the demo."""
+    """The eight steps of the demo."""
 
     def __init__(self, environment: DemoEnvironment, limit: int | None) -> None:
         self._environment, self._output, self._limit = environment, environment.output, limit
         self._audit = environment.folder / "audit"
+        self._ci_step = CIStep(environment)
 
     def run_steps(self) -> int:
         """Run all steps, and print the conclusion."""
         self._start()
         self._apply_schemas()
-        planted = self._publish_records()
+        planted = self._publish_records() + self._break_rule()
         self._report_planted(planted)
         violations = self._audit_topics(planted)
         edges = self._infer_lineage()
@@ -122,7 +125,7 @@ class Demo:
 
     def _apply_schemas(self) -> None:
         self._output.print_step(2, "Schemas are applied from a git repository, as CI does it; one change is rejected")
-        CIStep(self._environment).run()
+        self._ci_step.run()
 
     def _publish_records(self) -> list[Planted]:
         self._output.print_step(3, "The events of 2013 are published, each with the time at which it happened")
@@ -170,8 +173,12 @@ class Demo:
         counts: dict[str, Any] = json.loads(output)
         return counts
 
+    def _break_rule(self) -> list[Planted]:
+        self._output.print_step(4, "A rule of the contract: rejected records go to a dead letter queue")
+        return RuleStep(self._environment, self._ci_step).run()
+
     def _report_planted(self, planted: list[Planted]) -> None:
-        self._output.print_step(4, "Some of the records were damaged on purpose; the audit does not know which")
+        self._output.print_step(5, "Some of the records were damaged on purpose; the audit does not know which")
         file = self._environment.folder / "planted.json"
         write_planted(planted, file)
         counts_by_kind = Counter(planted_record.kind for planted_record in planted)
@@ -196,7 +203,7 @@ class Demo:
             time.sleep(0.5)
 
     def _audit_topics(self, planted: list[Planted]) -> Comparison:
-        self._output.print_step(5, "The audit reads the whole history on Spark")
+        self._output.print_step(6, "The audit reads the whole history on Spark")
         start_time = time.monotonic()
         self._environment.run_command(
             "contractlog", "audit", "--out", self._audit, "--lineage", "--publish", expected=[0, 1], draws_progress=True
@@ -210,10 +217,19 @@ class Demo:
         for verdict, differences in (("missed", comparison.missed), ("false", comparison.false)):
             for difference in differences[:5]:
                 self._output.print_indented(f"{verdict}: {' '.join(map(str, difference))}")
+        self._print_broken_rules()
         return comparison
 
+    def _print_broken_rules(self) -> None:
+        report = json.loads((self._audit / "report.json").read_bytes())
+        for part in report["topics"]:
+            for violation in part["violations"]:
+                if violation["code"] == Outcome.RULE_BROKEN.name:
+                    first = f"partition {violation['first']['partition']} offset {violation['first']['offset']}"
+                    self._output.print_indented(f"{part['topic']} {first}: RULE_BROKEN, {violation['detail']}")
+
     def _infer_lineage(self) -> Comparison:
-        self._output.print_step(6, "The lineage of topics is inferred from their values (a preview)")
+        self._output.print_step(7, "The lineage of topics is inferred from their values (a preview)")
         self._environment.run_command("contractlog", "lineage", "--state", self._audit / "state")
         report = json.loads((self._audit / "report.json").read_bytes())
         comparison = compare_edges(read_expected_edges(), report["lineage"])
@@ -224,7 +240,7 @@ class Demo:
         return comparison
 
     def _read_conformance(self) -> None:
-        self._output.print_step(7, "The registry publishes the result")
+        self._output.print_step(8, "The registry publishes the result")
         self._output.print_command(["curl", f"{self._environment.registry_url}/contractlog/v1/conformance/{DEPARTED}"])
         with Registry(self._environment.registry_url) as registry:
             for entry in registry.conformance(DEPARTED):

@@ -17,6 +17,7 @@ __all__ = [
     "AIRPORTS",
     "DELAYED",
     "DEPARTED",
+    "DEPARTED_DLQ",
     "SCHEMAS",
     "SERIALIZER_CONFIG",
     "TOPICS",
@@ -28,6 +29,7 @@ __all__ = [
 
 SCHEMAS: Final = Path(__file__).parent / "schemas"
 DEPARTED: Final = "flights.departed"
+DEPARTED_DLQ: Final = "flights.departed.dlq"  #: records that the rule of the manifest rejects
 DELAYED: Final = "flights.delayed"
 WEATHER: Final = "weather.hourly"
 AIRPORTS: Final = "airports"
@@ -58,6 +60,7 @@ class Topic:
 
 TOPICS: Final[Mapping[str, Topic]] = {
     DEPARTED: Topic(partitions=3),
+    DEPARTED_DLQ: Topic(),
     DELAYED: Topic(partitions=2),
     WEATHER: Topic(),
     AIRPORTS: Topic(config=_COMPACTED),

@@ -56,7 +56,7 @@ def played(folder: Path) -> subprocess.CompletedProcess[str]:
 
 def test_exactly_the_planted_damage_is_found(played: subprocess.CompletedProcess[str]) -> None:
     assert played.returncode == 0, played.stdout + played.stderr
-    assert "violations: planted 140, found 140, missed 0, false 0" in played.stdout
+    assert "violations: planted 141, found 141, missed 0, false 0" in played.stdout
     assert "lineage: planted 11, found 11, missed 0, false 0" in played.stdout
 
 
@@ -91,6 +91,25 @@ def test_ci_rejects_a_branch_and_applies_the_plan_of_its_next_commit(
     assert messages.splitlines() == ["Leave gate out", "Add arrival and gate", "Version 1 of all schemas"]
 
 
+def test_a_rule_is_broken_at_the_producer_in_history_and_in_ci(played: subprocess.CompletedProcess[str]) -> None:
+    lines = iter(played.stdout.splitlines())
+    expected = [
+        "the serializer rejects a departure with distance 0: the rule positive_distance (CEL) failed on writing",
+        "flights.departed.dlq received the departure, with the headers",
+        "__rule.name: positive_distance",
+        "__rule.mode: WRITE",
+        "__rule.subject: flights.departed-value",
+        "__rule.topic: flights.departed",
+        "__rule.exception: Rule expr failed: message.distance > 0",
+        "a producer that runs no rules writes the same departure: flights.departed partition ",
+        "$ contractlog check schemas/flights.departed-value.avsc",
+        "rule positive_distance: record Departure has no field 'distance'",
+        "exit code 1: compatible by its alias, but the rule cannot read the new schema",
+        ": RULE_BROKEN, rule `positive_distance`: distance is greater than 0",
+    ]
+    assert [text for text in expected if not any(text in line for line in lines)] == []  # all of them, in this order
+
+
 def test_the_readme_shows_the_output_of_the_check(played: subprocess.CompletedProcess[str]) -> None:
     readme = (Path(demo.__file__).parent.parent / "README.md").read_text("utf-8")
     shown = re.findall(r"^```text\n\$ contractlog check (?:.*)\n((?:.*\n)*?)```$", readme, re.MULTILINE)
@@ -106,11 +125,11 @@ def test_the_report_exists_and_its_counts_are_consistent(
 ) -> None:
     report = json.loads((folder / "audit" / "report.json").read_bytes())
     assert (folder / "audit" / "report.html").stat().st_size > 10_000
-    assert len(report["topics"]) == 10
+    assert len(report["topics"]) == 12  # with key and value of the dead letter queue
     for part in report["topics"]:
         assert part["partitions"]
         for one in part["partitions"]:
-            counted = one["conforming"] + one["violating"] + one["tombstones"] + one["absent"]
+            counted = sum(one[kind] for kind in ("conforming", "violating", "tombstones", "unaudited", "absent"))
             assert counted == one["to_offset"] - one["from_offset"]
 
 
@@ -198,7 +217,7 @@ def _asked(url: str) -> bytes:
             time.sleep(0.2)
 
 
-@pytest.mark.parametrize("step", [pytest.param("3 ", marks=pytest.mark.slow), "5 "])
+@pytest.mark.parametrize("step", [pytest.param("3 ", marks=pytest.mark.slow), "6 "])
 def test_an_interrupted_demo_leaves_nothing_running_and_can_be_repeated(tmp_path: Path, step: str) -> None:
     folder = tmp_path / "played"
     command = [*DEMO, "--folder", str(folder), "--records", "200"]
