@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import Final
+from urllib.parse import quote
 
 from contractlog.clients.calls import VersionLike
 from contractlog.clients.cli.credential_selection import select_security
@@ -98,9 +99,16 @@ def add_break_glass(parser: ArgumentParser) -> None:
     """Add ``--break-glass``; ``connect`` reads it."""
     parser.add_argument(
         "--break-glass",
+        type=_parse_reason,
         metavar="REASON",
         help="change protected subjects without approvals; needs the permission `break_glass`, and is recorded",
     )
+
+
+def _parse_reason(text: str) -> str:
+    if not text.strip() or not text.isprintable():
+        raise ArgumentTypeError("a reason in one line is needed, such as 'outage 4711'")
+    return text
 
 
 def add_format(parser: ArgumentParser, *others: str) -> None:
@@ -205,7 +213,7 @@ def connect(options: Namespace, security: Security | None = None) -> Registry:
         registry_url(options.registry),
         timeout=options.timeout,
         security=security or select_security(options),
-        headers={_BREAK_GLASS: options.break_glass} if getattr(options, "break_glass", None) else None,
+        headers={_BREAK_GLASS: quote(options.break_glass, safe=" ")} if getattr(options, "break_glass", None) else None,
         watch=_RequestLog() if getattr(options, "verbose", False) else None,
     )
 

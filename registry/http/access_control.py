@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from functools import partial
 from typing import Final
+from urllib.parse import unquote_to_bytes
 
 from starlette.middleware import Middleware
 from starlette.types import ASGIApp, Receive, Scope, Send
@@ -158,9 +159,12 @@ def _client_address(scope: Scope) -> str:
 
 
 def _read_break_glass(scope: Scope, caller: Principal) -> WriteAuthority | None:
-    """Return the authority of a request whose header gives a reason to bypass approvals; None without one."""
+    """Return the authority of a request whose header gives a reason to bypass approvals; None without one.
+
+    The reason is percent-encoded, because a header has only ASCII.
+    """
     value = next((value for name, value in scope["headers"] if name == _BREAK_GLASS), b"")
-    reason = value.decode("utf-8", "replace").strip()[:_MAX_REASON_LENGTH]
+    reason = unquote_to_bytes(value).decode("utf-8", "replace").strip()[:_MAX_REASON_LENGTH]
     return WriteAuthority(caller.permissions, break_glass=reason) if reason else None
 
 

@@ -55,10 +55,15 @@ def test_a_change_is_asked_for_approved_and_merged(run: Run) -> None:
     early = run("ci", "change", "merge", number)
     assert early.returncode != exit_codes.CLEAN
     assert "needs 1 more approval by its owners (alice, bob)" in early.stderr
-    own = run("ci", "change", "approve", number)
+    own = run("ci", "change", "approve", number, "--revision", "1")
     assert "nobody approves their own request" in own.stderr
     assert run("alice", "change", "comment", number, "fine").returncode == exit_codes.CLEAN
-    assert run("alice", "change", "approve", number).returncode == exit_codes.CLEAN
+    unseen = run("alice", "change", "approve", number, "--revision", "2")
+    assert "its revision is 1, not 2" in unseen.stderr
+    seen = run("alice", "change", "show", number)
+    assert '"name": "Order"' in seen.stdout or '"name":"Order"' in seen.stdout  # what is approved
+    assert f"change approve {number} --revision 1" in seen.stderr
+    assert run("alice", "change", "approve", number, "--revision", "1").returncode == exit_codes.CLEAN
     merged = run("ci", "change", "merge", number)
     assert "merged" in merged.stdout
     listed = run("ci", "change", "list", "orders-value", "--status", "merged")
@@ -71,24 +76,30 @@ def test_a_change_is_asked_for_approved_and_merged(run: Run) -> None:
 
 
 def test_settings_deletions_and_waivers_are_proposed(run: Run) -> None:
-    for arguments in (
-        ("open", "orders-value", "--level", "FULL", "--reason", "r"),
-        ("open", "orders-value", "--mode", "readonly", "--reason", "r", "--days", "2"),
-        ("waive", "orders-value", "--kind", "deletion", "--reason", "r"),
-    ):
+    for arguments, fact in {
+        ("open", "orders-value", "--level", "FULL", "--reason", "r"): '{"compatibility": "FULL"}',
+        ("open", "orders-value", "--mode", "readonly", "--reason", "r", "--days", "2"): '{"mode": "READONLY"}',
+        ("waive", "orders-value", "--kind", "deletion", "--reason", "r"): "changes of kind deletion by ci for 7 days",
+    }.items():
         opened = run("ci", "change", *arguments, "--format", "json")
         assert opened.returncode == exit_codes.CLEAN, opened.stderr
-        assert run("ci", "change", "close", str(json.loads(opened.stdout)["id"])).returncode == exit_codes.CLEAN
+        number = str(json.loads(opened.stdout)["id"])
+        assert fact in run("alice", "change", "show", number).stdout
+        assert run("ci", "change", "close", number).returncode == exit_codes.CLEAN
     wrong = run("ci", "change", "open", "orders-value", "--reason", "r")
     assert wrong.returncode == exit_codes.USAGE
     assert "name one change" in wrong.stderr
 
 
 def test_break_glass_is_listed_among_the_changes(run: Run) -> None:
-    arguments = ("config", "set", "orders-value", "--level", "FULL", "--break-glass", "incident 42")
+    arguments = ("config", "set", "orders-value", "--level", "FULL", "--break-glass", "incident 42: größer")
     assert run("ci", *arguments).returncode != exit_codes.CLEAN
     assert run("root", *arguments).returncode == exit_codes.CLEAN
     listed = run("ci", "changes", "--break-glass")
     assert "protection.bypassed" in listed.stdout
-    assert "incident 42" in listed.stdout
+    assert "incident 42: größer" in listed.stdout
+    for reason in ("", "two\nlines"):
+        wrong = run("root", *arguments[:-1], reason)
+        assert wrong.returncode == exit_codes.USAGE
+        assert "a reason in one line is needed" in wrong.stderr
     assert "settings.changed" not in listed.stdout

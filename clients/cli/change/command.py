@@ -68,7 +68,16 @@ def change(parser: ArgumentParser, argv: Sequence[str]) -> int:
     listing.add_argument("--status", choices=_STATES, help="only those in this state")
     _add_number(_add_action(actions, "show", "show a change request with its evidence", "7"))
     for name, summary in _DECISIONS.items():
-        _add_number(_add_action(actions, name, summary, "7"))
+        decision = _add_action(actions, name, summary, "7 --revision 2" if name == "approve" else "7")
+        _add_number(decision)
+        if name == "approve":
+            decision.add_argument(
+                "--revision",
+                type=int,
+                required=True,
+                metavar="REVISION",
+                help="the revision that you have seen, as `change show` prints it; a later one is not approved",
+            )
     comment = _add_action(actions, "comment", "comment on an open change request", "7 'why not a new field?'")
     _add_number(comment)
     comment.add_argument("text", metavar="TEXT", help="the comment")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from argparse import Namespace
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
@@ -13,6 +14,7 @@ __all__ = ["LIST_FORMAT", "print_list", "print_request"]
 
 FORMAT: Final = "contractlog.change/1"
 LIST_FORMAT: Final = "contractlog.change-list/1"
+_MAX_TEXT_LENGTH: Final = 400  #: of a schema
 _MAX_LISTED: Final = 20  #: reasons, clients and datasets
 
 
@@ -34,17 +36,40 @@ def print_request(options: Namespace, request: Mapping[str, Any]) -> None:
         print_result(f"{comment.get('author')}, {describe_time(comment.get('at'))}: {comment.get('text')}")
 
 
+def _list_proposal(change: Mapping[str, Any], author: object) -> Iterator[tuple[str, object]]:
+    """Yield what exactly is proposed."""
+    if (schema := change.get("schema")) is not None:
+        text = str(schema.get("schema"))
+        yield "schema", text if len(text) <= _MAX_TEXT_LENGTH else f"{text[:_MAX_TEXT_LENGTH]}… (--format json has all)"
+    if (deletion := change.get("deletion")) is not None:
+        version = deletion.get("version")
+        versions = "all versions" if version is None else f"version {version}"
+        yield "deletes", f"{versions}, {'permanently' if deletion.get('permanent') else 'can be undone'}"
+    if (waiver := change.get("waiver")) is not None:
+        user = waiver.get("user") or author
+        yield "waiver", f"changes of kind {waiver.get('kind')} by {user} for {waiver.get('days')} days"
+    for member in ("config", "mode"):
+        if (settings := change.get(member)) is not None:
+            yield member, json.dumps(settings, ensure_ascii=False)
+
+
 def _list_facts(request: Mapping[str, Any]) -> Iterator[tuple[str, object]]:
     yield "number", request["id"]
     yield "status", request["status"]
     yield "change", f"{request.get('kind')} of {request.get('subject')}, revision {request.get('revision')}"
+    yield from _list_proposal(request.get("change") or {}, request.get("author"))
     yield "author", request.get("author")
     yield "reason", request.get("reason")
+    source = request.get("source") or {}
+    yield from ((member, source[member]) for member in ("commit", "url") if source.get(member))
     evidence, reaches = request.get("evidence") or {}, request.get("reaches") or {}
     if "compatible" in evidence:
         yield "compatible", "yes" if evidence["compatible"] else "no"
     for reason in (evidence.get("reasons") or ())[:_MAX_LISTED]:
         yield "finding", reason
+    difference = evidence.get("difference") or {}
+    for finding in (difference.get("findings") or ())[:_MAX_LISTED]:
+        yield "difference", finding.get("detail")
     for member in ("clients", "topics", "downstream"):
         if names := (reaches.get(member) or ())[:_MAX_LISTED]:
             yield f"reaches {member}", ", ".join(map(str, names))

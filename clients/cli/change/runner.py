@@ -31,12 +31,17 @@ def run(options: Namespace) -> int:
             return _list(registry, options)
         request = _ACTIONS[options.action](registry, options)
     print_request(options, request)
-    if options.action in {"open", "waive"}:
-        print_message(
-            f"owners approve it: {registry_command('change approve', request['id'])}; "
-            f"then: {registry_command('change merge', request['id'])}"
-        )
+    if options.action in {"open", "waive", "show", "approve"} and request["status"] == "open":
+        print_message(_describe_next_step(request))
     return exit_codes.CLEAN
+
+
+def _describe_next_step(request: _Body) -> str:
+    merge = registry_command("change merge", request["id"])
+    if not request.get("approvals_missing"):
+        return f"no approval is missing: {merge}"
+    approve = registry_command("change approve", request["id"])
+    return f"owners approve it: {approve} --revision {request['revision']}; then: {merge}"
 
 
 def _open(registry: Registry, options: Namespace) -> _Body:
@@ -57,8 +62,7 @@ def _show(registry: Registry, options: Namespace) -> _Body:
 
 
 def _approve(registry: Registry, options: Namespace) -> _Body:
-    revision = registry.change_request(options.number)["revision"]
-    return registry.approve_change_request(options.number, revision)
+    return registry.approve_change_request(options.number, options.revision)
 
 
 def _comment(registry: Registry, options: Namespace) -> _Body:

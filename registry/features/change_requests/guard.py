@@ -41,8 +41,8 @@ _MAX_WAIVERS: Final = 1_000  #: of one subject that are looked at
 _MAX_OWNERS: Final = 10  #: that a message lists
 _ACTIONS: Final = {
     ActionKind.REGISTRATION: ("registering a version", "SCHEMA_FILE"),
-    ActionKind.DELETION: ("deleting versions", "--delete"),
-    ActionKind.SETTINGS: ("changing config or mode", "--level LEVEL"),
+    ActionKind.DELETION: ("deleting versions", "--delete VERSION"),
+    ActionKind.SETTINGS: ("changing config or mode", "--level LEVEL (or --mode MODE)"),
     ActionKind.ASSOCIATION: ("changing associations", None),
     ActionKind.WAIVER: ("granting a waiver", None),
 }

@@ -15,6 +15,7 @@ from contractlog.compatibility.errors import (
     RegistryError,
     ServerError,
     SubjectNotFound,
+    VersionNotFound,
 )
 from contractlog.compatibility.identifiers import Subject, scope_name, validate_scope
 from contractlog.compatibility.mode import Mode
@@ -179,10 +180,12 @@ class ProposalRunner:
     def _list_deleted(self, subject: Subject, number: int | None) -> list[int]:
         with self._store.open_snapshot() as snapshot:
             versions = [version for version, _ in snapshot.versions(subject, DeletedFilter.INCLUDED)]
-        if number is not None:
-            versions = [version for version in versions if version == number]
         if not versions:
             raise SubjectNotFound(subject=scope_name(subject))
+        if number is not None:
+            versions = [version for version in versions if version == number]
+            if not versions:
+                raise VersionNotFound(version=number)
         return versions
 
     async def _grant(self, request: ChangeRequest, proposed: WaiverProposalBody, grantee: str) -> None:

@@ -325,7 +325,7 @@ def test_comments_and_closing(registered: Node) -> None:
         ({"change": {"schema": {"schema": ORDER}}}, 42285),  # it exists
         ({"change": {"waiver": {"kind": "x", "days": 1}}}, 42285),
         ({"change": {"waiver": {"kind": "deletion", "days": 91}}}, 42285),
-        ({"change": {"deletion": {"version": 9}}}, 40401),
+        ({"change": {"deletion": {"version": 9}}}, 40402),
         ({"change": {"mode": {"mode": "READONLY"}}, "reason": ""}, 42285),
         ({"change": {"mode": {"mode": "READONLY"}}, "days": 0}, 42285),
         ({"change": {"mode": {"mode": "READONLY"}}, "source": {"url": "file:///etc/passwd"}}, 42285),
