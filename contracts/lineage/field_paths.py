@@ -1,4 +1,4 @@
-"""Paths of fields: which of them are of the same value."""
+"""Paths of fields: which of them denote the same value."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Fields that are made from a field, directly or over other topics."""
+"""Fields that are made from a field, directly or via other topics."""
 
 from __future__ import annotations
 

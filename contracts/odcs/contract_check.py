@@ -1,4 +1,4 @@
-"""All that is wrong with a contract: its structure, schemas, rules and quality rules."""
+"""Problems of a contract: its structure, schemas, rules and quality rules."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Values while a rule runs: kinds, conversion, equality, and bounds on sizes and steps.
 
 A value is what our serdes return: dict, list, str, int, float, bool, bytes, None, Decimal, datetime, timedelta; a date
-is read as the number of days since 1970, and a UUID as its text, as by the reference.
+is read as the number of days since 1970, and a UUID as its text, as in confluent-kafka.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Formats of texts that rules check: addresses of mail, hosts and networks, URIs, UUIDs."""
+"""Formats of texts that rules check: e-mail addresses, hosts and networks, URIs, UUIDs."""
 
 from __future__ import annotations
 

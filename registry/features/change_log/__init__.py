@@ -1,1 +1,1 @@
-"""Changes in order, without gaps, with long polling."""
+"""The change log: entries in order and without gaps, served with long polling and sent to webhooks."""

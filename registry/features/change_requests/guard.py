@@ -1,7 +1,7 @@
 """Guard of protected subjects: each effect of a write needs approvals, a waiver or break-glass.
 
-It works on the change log entries of a transaction, before the transaction ends, so no write can bypass it: an effect
-without an entry does not exist.
+It works on the change log entries of a transaction, before the transaction ends, so no write can bypass it: every
+effect writes an entry.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Change requests as values, and the law that protected subjects follow.
+"""Change requests as values, and the invariant of protected subjects.
 
 A protected subject never changes without the approvals that are required at the moment of the change, a valid waiver,
 or a break-glass entry in the change log.
