@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import unicodedata
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Final, NewType
+from typing import Final, Literal, NewType
 from urllib.parse import quote
 
 from contractlog.compatibility.errors import InvalidSubject
@@ -26,6 +27,7 @@ __all__ = [
     "find_context_problem",
     "qualify_subject",
     "scope_name",
+    "split_topic_subject",
     "topic_subject",
     "validate_schema_subject",
     "validate_scope",
@@ -49,6 +51,7 @@ _EVERY_CONTEXT: Final = ":*:"  #: prefix of a qualified name that means every co
 _RESERVED: Final = frozenset({"__GLOBAL", "__EMPTY"})
 _UNSTORABLE: Final = frozenset({"Cc", "Cs"})  #: categories of characters
 _BYTES_PER_CHARACTER: Final = 12  #: most that percent-encoding makes of a character: four bytes of UTF-8
+_PARTS: Final[Mapping[str, Literal["key", "value"]]] = {"key": "key", "value": "value"}
 _MAX_SHOWN: Final = 60  #: characters of a subject that is too long, in a message
 
 
@@ -201,3 +204,17 @@ def topic_subject(topic: str, suffix: str) -> str:
     ('orders-value', 'orders-com.example.Order')
     """
     return f"{topic}-{suffix}"
+
+
+def split_topic_subject(name: str) -> tuple[str, Literal["key", "value"]] | None:
+    """Return the topic and the part that a subject is named after; None if it is not named after a topic.
+
+    >>> split_topic_subject("orders-value"), split_topic_subject("orders-eu"), split_topic_subject("-key")
+    (('orders', 'value'), None, None)
+
+    Args:
+        name: of the subject, without its context.
+    """
+    topic, _, suffix = name.rpartition("-")
+    part = _PARTS.get(suffix)
+    return (topic, part) if topic and part else None

@@ -24,7 +24,7 @@ from contractlog.clients.cli.options import (
 )
 from contractlog.clients.cli.output import apply_output_options
 from contractlog.compatibility.errors import UsageError
-from contractlog.compatibility.identifiers import Subject, qualify_subject
+from contractlog.compatibility.identifiers import Subject, qualify_subject, split_topic_subject
 from contractlog.compatibility.terminal_text import shell_command
 from contractlog.contracts.audit.report import PARTS, Part
 from contractlog.spark_validation.jobs.source_options import (
@@ -108,11 +108,11 @@ def _find_topics(options: Namespace, subject: str) -> tuple[Part, tuple[str, ...
         UsageError: the subject is not named after a topic, and none is given.
     """
     name = Subject.parse(subject).name
-    topic, _, suffix = name.rpartition("-")
-    part: Part = options.part or ("key" if suffix == "key" else "value")
+    named = split_topic_subject(name)
+    part: Part = options.part or (named[1] if named else "value")
     if options.topics:
         return part, tuple(dict.fromkeys(options.topics))
-    if topic and suffix in PARTS:
-        return part, (topic,)
+    if named:
+        return part, (named[0],)
     command = shell_command("backtest", options.subject, options.file, topic="TOPIC")
     raise UsageError(f"`{name}` is not named after a topic: name one, as in `{command}`")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 from contractlog.clients.atomic_file import open_atomically
 from contractlog.clients.bounded_file import read_bounded_file
@@ -21,9 +21,7 @@ from contractlog.contracts.odcs.finding import ContractFinding
 from contractlog.contracts.odcs.versions import restore_members
 from contractlog.contracts.odcs.yaml_text import MAX_BYTES, YamlDocument
 
-__all__ = ["ContractFile", "print_findings", "read_contract", "require_valid", "topic_of", "write_file"]
-
-_PARTS: Final = {"-value": "value", "-key": "key"}
+__all__ = ["ContractFile", "print_findings", "read_contract", "require_valid", "write_file"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,18 +93,6 @@ def print_findings(findings: Iterable[ContractFinding]) -> None:
     """Print what a conversion reports, without positions, to stderr."""
     for finding in findings:
         print_message(f"{finding.severity}: {finding} [{finding.check}]")
-
-
-def topic_of(subject: str) -> tuple[str, str]:
-    """Return the topic of a subject, and the part of its records.
-
-    >>> topic_of("orders-key"), topic_of("Order")
-    (('orders', 'key'), ('Order', 'value'))
-    """
-    for suffix, part in _PARTS.items():
-        if subject.endswith(suffix) and subject != suffix:
-            return subject.removesuffix(suffix), part
-    return subject, "value"
 
 
 def write_file(path: Path, text: str, *, force: bool) -> None:

@@ -8,14 +8,14 @@ from typing import Final
 from urllib.parse import quote
 
 from contractlog.clients.cli import exit_codes
-from contractlog.clients.cli.contract.contract_files import print_findings, topic_of, write_file
+from contractlog.clients.cli.contract.contract_files import print_findings, write_file
 from contractlog.clients.cli.contract.registered_contract import fetch_contract
 from contractlog.clients.cli.output import print_message
 from contractlog.clients.cli.schema_folder.file_names import format_of, subject_from_name
 from contractlog.clients.cli.schema_folder.schema_files import read_file
 from contractlog.compatibility.errors import InvalidSchema, UsageError
 from contractlog.compatibility.formats import parse_schema
-from contractlog.compatibility.identifiers import topic_subject
+from contractlog.compatibility.identifiers import split_topic_subject, topic_subject
 from contractlog.compatibility.terminal_text import shell_command
 from contractlog.contracts.odcs.document import build_contract, parse_contract, write_contract
 
@@ -36,7 +36,8 @@ def run(options: Namespace) -> int:
             parse_schema(draft, strict=False)
         except InvalidSchema as error:
             raise UsageError(f"{path}: {error}") from None
-        topic, part = topic_of(subject_from_name(path))
+        subject = subject_from_name(path)
+        topic, part = split_topic_subject(subject) or (subject, "value")
         contract, findings = build_contract(topic, draft, part=part)
         name, folder = topic if part == "value" else topic_subject(topic, "key"), path.parent
     target = options.out or folder / f"{quote(name, safe=' ')}{SUFFIX}"

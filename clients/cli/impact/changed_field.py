@@ -5,16 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from contractlog.clients.cli.impact.field_names import (
-    KEY_SUFFIX,
-    VALUE_SUFFIX,
-    list_possible_topics,
-    split_field_name,
-)
+from contractlog.clients.cli.impact.field_names import list_possible_topics, split_field_name
 from contractlog.clients.cli.impact.known_lineage import KnownLineage
 from contractlog.clients.cli.verb_parser import suggest_name
 from contractlog.compatibility.errors import UsageError
-from contractlog.compatibility.identifiers import Subject
+from contractlog.compatibility.identifiers import Subject, split_topic_subject
 from contractlog.compatibility.name_lists import list_first
 from contractlog.contracts.lineage.field_paths import is_same_value
 from contractlog.contracts.lineage.lineage_reach import ReachedField, find_reached_fields
@@ -45,13 +40,13 @@ def find_changed_field(text: str, lineage: KnownLineage) -> ChangedField:
         UsageError: the lineage has no such topic or field; the message has similar names.
     """
     subject, field = split_field_name(text)
-    name = Subject.parse(subject).name
     topics = find_topics(subject, lineage)
     if not field and text != subject:
         raise UsageError(f"`{text}` names no field: write SUBJECT:FIELD, or SUBJECT for all fields")
     if not topics:
         named = [*lineage.fields, *lineage.subjects]
-        nearest = suggest_name(name.removesuffix(VALUE_SUFFIX), named) or suggest_name(name, named)
+        names = reversed(list_possible_topics(subject))
+        nearest = next(filter(None, (suggest_name(each, named) for each in names)), "")
         listed = f": it has {list_first(sorted(lineage.fields), _MAX_NAMED)}" if lineage.fields else " and no other"
         raise UsageError(f"`{lineage.name}` has no topic of the subject `{subject}`{nearest or listed}")
     known_fields = {each for topic in topics for each in lineage.fields[topic]}
@@ -71,7 +66,9 @@ def find_topics(subject: str, lineage: KnownLineage) -> tuple[str, ...]:
     uses = lineage.subjects.get(subject, frozenset())
     topics = {topic for topic, part in uses if part == "value"}
     name = Subject.parse(subject).name
-    if not topics and name not in lineage.fields and (name.endswith(KEY_SUFFIX) or uses):
+    named = split_topic_subject(name)
+    is_for_keys = named is not None and named[1] == "key"
+    if not topics and name not in lineage.fields and (uses or is_for_keys):
         raise UsageError(f"`{subject}` is a subject of record keys, whose fields have no lineage yet")
     if not topics:
         topics = {each for each in list_possible_topics(subject) if each in lineage.fields}

@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Final
+from contractlog.compatibility.identifiers import Subject, split_topic_subject
 
-from contractlog.compatibility.identifiers import Subject
-
-__all__ = ["KEY_SUFFIX", "VALUE_SUFFIX", "list_possible_topics", "split_field_name"]
-
-VALUE_SUFFIX: Final = "-value"
-KEY_SUFFIX: Final = "-key"
+__all__ = ["list_possible_topics", "split_field_name"]
 
 
 def split_field_name(text: str) -> tuple[str, str]:
@@ -30,4 +25,7 @@ def list_possible_topics(subject: str) -> list[str]:
     (['orders-value', 'orders'], ['orders'])
     """
     name = Subject.parse(subject).name
-    return list(dict.fromkeys((name, name.removesuffix(VALUE_SUFFIX))))
+    match split_topic_subject(name):
+        case topic, "value":
+            return [name, topic]
+    return [name]

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Final
 from urllib.parse import quote, unquote
 
+from contractlog.compatibility.identifiers import split_topic_subject
 from contractlog.compatibility.schema import SchemaType
 
 __all__ = [
@@ -28,7 +29,6 @@ __all__ = [
 SUFFIXES: Final = {SchemaType.AVRO: ".avsc", SchemaType.JSON: ".schema.json", SchemaType.PROTOBUF: ".proto"}
 FOLDER_SUFFIXES: Final = (".avsc", ".schema.json")  #: of schema files, whatever they contain
 _FORMATS: Final = {".avsc": SchemaType.AVRO, ".schema.json": SchemaType.JSON, ".json": SchemaType.JSON}
-_SUBJECT_SUFFIXES: Final = ("-value", "-key")
 _MAX_NAME: Final = 255  #: bytes; the limit of common file systems
 _TRUNCATED_LENGTH: Final = 200  #: characters left of a name that is too long
 
@@ -55,7 +55,7 @@ def folder_version(path: Path) -> int | None:
 
 def has_topic_subject(path: Path) -> bool:
     """Return whether a file is named ``<topic>-value`` or ``<topic>-key``."""
-    return _is_topic_subject(subject_from_name(path))
+    return split_topic_subject(subject_from_name(path)) is not None
 
 
 def file_name(subject: str, kind: SchemaType) -> str:
@@ -75,8 +75,4 @@ def file_name(subject: str, kind: SchemaType) -> str:
 def has_subject_in_name(subject: str) -> bool:
     """Return whether the subject can be recovered from its file name."""
     longest = len(quote(subject, safe=" ")) + max(map(len, SUFFIXES.values()))
-    return _is_topic_subject(subject) and longest <= _MAX_NAME
-
-
-def _is_topic_subject(subject: str) -> bool:
-    return subject.endswith(_SUBJECT_SUFFIXES) and subject not in _SUBJECT_SUFFIXES
+    return split_topic_subject(subject) is not None and longest <= _MAX_NAME

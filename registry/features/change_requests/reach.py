@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from contractlog.compatibility.errors import RegistryError
-from contractlog.compatibility.identifiers import Subject
+from contractlog.compatibility.identifiers import DEFAULT_CONTEXT, Subject, split_topic_subject
 from contractlog.contracts.lineage.graph_bounds import MAX_DEPTH
 from contractlog.registry.access.current_caller import may_read
 from contractlog.registry.access.permissions import topic_permission_subject
@@ -39,9 +39,9 @@ class ReachFinder:
         if usage.clients is not None:
             reach.clients = sorted({use.client for use in usage.clients})[:_MAX_LISTED]
         reach.topics = sorted({use.topic for use in usage.topics})[:_MAX_LISTED]
-        named = subject.name.rpartition("-")[0]
+        named = split_topic_subject(subject.name) if subject.context == DEFAULT_CONTEXT else None
         downstream: set[str] = set()
-        for topic in dict.fromkeys([*([named] if named else []), *reach.topics[:_MAX_TOPICS]]):
+        for topic in dict.fromkeys([*([named[0]] if named else []), *reach.topics[:_MAX_TOPICS]]):
             if may_read(topic_permission_subject(topic)):
                 query = LineageQuery(topic, FlowDirection.DOWNSTREAM, MAX_DEPTH, "", EdgeFilter())
                 graph = await self._lineage.walk(query)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from sqlalchemy import select
 
 from contractlog.compatibility.association_values import TOPIC
-from contractlog.compatibility.identifiers import DEFAULT_CONTEXT, Subject
+from contractlog.compatibility.identifiers import DEFAULT_CONTEXT, Subject, split_topic_subject
 from contractlog.contracts.audit.report import PARTS
 from contractlog.registry.storage import tables
 from contractlog.registry.storage.associations import find_by_subject
@@ -39,9 +39,9 @@ def list_topics(snapshot: Snapshot, subject: Subject) -> list[tuple[str, str]]:
 
 
 def _find_topics(snapshot: Snapshot, subject: Subject) -> Iterator[tuple[str, str]]:
-    topic, dash, suffix = subject.name.rpartition("-")
-    if topic and dash and suffix in PARTS:
-        yield topic, suffix
+    named = split_topic_subject(subject.name)
+    if named is not None:
+        yield named
     for association in find_by_subject(snapshot, subject):
         if association.resource_type == TOPIC and association.association_type in PARTS:
             yield association.resource_name, association.association_type

@@ -12,6 +12,8 @@ from contractlog.compatibility.identifiers import (
     Subject,
     find_context_problem,
     qualify_subject,
+    split_topic_subject,
+    topic_subject,
     validate_schema_subject,
     validate_scope,
 )
@@ -105,3 +107,16 @@ def test_a_scope_may_be_a_context_and_a_subject_of_schemas_may_not() -> None:
         assert validate_scope(Subject(context, "")) == Subject(context, "")
         with pytest.raises(InvalidSubject):
             validate_schema_subject(Subject(context, ""))
+
+
+@given(st.text(st.sampled_from("a-keyvlu:."), min_size=1), st.sampled_from(["key", "value"]))
+def test_the_topic_of_a_subject_is_the_one_that_it_was_named_after(topic: str, part: str) -> None:
+    assert split_topic_subject(topic_subject(topic, part)) == (topic, part)
+
+
+@given(st.lists(st.sampled_from(["-", "key", "value", "a", "Key"])).map("".join))
+def test_a_subject_that_has_a_topic_is_named_after_it(name: str) -> None:
+    named = split_topic_subject(name)
+    is_named = name.endswith(("-key", "-value")) and name not in {"-key", "-value"}
+    assert (named is not None) == is_named
+    assert named is None or topic_subject(*named) == name

@@ -17,6 +17,7 @@ from contractlog.registry.app import create_app
 from contractlog.registry.settings import Settings
 
 from support.export_lines import create_content, create_export
+from support.lineage_events import dataset, job_event
 from support.registry import in_process
 
 PATH = "/contractlog/v1/change-requests"
@@ -147,6 +148,18 @@ def test_a_protected_subject_changes_only_by_an_approved_change_request(node: No
         "version.registered",
         "change_request.merged",
     ]
+
+
+@pytest.mark.parametrize(
+    ("subject", "downstream"),
+    [("orders-value", 1), ("orders-key", 1), ("orders-eu", 0), ("orders-eu-value", 0), (":.eu:orders-value", 0)],
+)
+def test_a_change_reaches_what_is_made_from_the_topic_of_its_subject_alone(
+    node: Node, subject: str, downstream: int
+) -> None:
+    event = job_event("refund", inputs=[dataset("orders")], outputs=[dataset("refunds")])
+    node.ok("ci", "POST", "/contractlog/v1/lineage", event)
+    assert len(node.open({"schema": {"schema": ORDER}}, subject)["reaches"]["downstream"]) == downstream
 
 
 @pytest.mark.parametrize(
