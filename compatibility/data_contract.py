@@ -4,9 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final
 
-__all__ = ["Metadata", "Rule", "RuleSet"]
+__all__ = ["ALL_MODES", "MODES_BY_DIRECTION", "Metadata", "Rule", "RuleSet"]
+
+MODES_BY_DIRECTION: Final[Mapping[str, frozenset[str]]] = {  #: the modes of rules that run in a direction
+    "WRITE": frozenset({"WRITE", "WRITEREAD"}),
+    "READ": frozenset({"READ", "WRITEREAD"}),
+    "UPGRADE": frozenset({"UPGRADE", "UPDOWN"}),
+    "DOWNGRADE": frozenset({"DOWNGRADE", "UPDOWN"}),
+}
+ALL_MODES: Final = frozenset[str]().union(*MODES_BY_DIRECTION.values())
+_CLIENT_SIDE: Final = frozenset({None, "ALL", "CLIENT"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +103,11 @@ class RuleSet:
     domain_rules: tuple[Rule, ...] = ()
     encoding_rules: tuple[Rule, ...] = ()
     enable_at: str | None = None
+
+    @property
+    def runs_on_clients(self) -> bool:
+        """Whether clients run the rules, unless they are configured otherwise."""
+        return self.enable_at in _CLIENT_SIDE
 
     @classmethod
     def from_body(cls, body: Mapping[str, Any]) -> RuleSet:

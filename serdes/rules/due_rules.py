@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final, Literal, TypeAlias
 
-from contractlog.compatibility.data_contract import Rule, RuleSet
+from contractlog.compatibility.data_contract import ALL_MODES, MODES_BY_DIRECTION, Rule, RuleSet
 from contractlog.serdes.errors import RuleNotRun
 from contractlog.serdes.rules.components import RuleComponents
 
@@ -13,14 +13,6 @@ __all__ = ["RuleDirection", "RulePhaseName", "has_due_rules", "list_phase_rules"
 RuleDirection: TypeAlias = Literal["WRITE", "READ", "UPGRADE", "DOWNGRADE"]
 RulePhaseName: TypeAlias = Literal["domain", "encoding", "migration"]
 
-_CLIENT_SIDE: Final = frozenset({None, "ALL", "CLIENT"})
-_MODES: Final[dict[str, tuple[str, str]]] = {  #: the modes of rules that run in a direction
-    "WRITE": ("WRITE", "WRITEREAD"),
-    "READ": ("READ", "WRITEREAD"),
-    "UPGRADE": ("UPGRADE", "UPDOWN"),
-    "DOWNGRADE": ("DOWNGRADE", "UPDOWN"),
-}
-_ALL_MODES: Final = frozenset(mode for modes in _MODES.values() for mode in modes)
 _KINDS: Final = frozenset({"CONDITION", "TRANSFORM"})
 
 
@@ -44,15 +36,15 @@ def is_due(rule: Rule, rule_set: RuleSet, direction: RuleDirection, components: 
     if override is not None and override.disabled is not None:
         is_disabled = override.disabled
     else:
-        is_disabled = rule.disabled or rule_set.enable_at not in _CLIENT_SIDE
+        is_disabled = rule.disabled or not rule_set.runs_on_clients
     if is_disabled:
         return False
-    if rule.mode not in _ALL_MODES or rule.kind not in _KINDS:
+    if rule.mode not in ALL_MODES or rule.kind not in _KINDS:
         raise RuleNotRun(
             reason=f"the rule {rule.name} of the schema has the unknown mode {rule.mode!r} or kind {rule.kind!r}",
             rule=rule.name,
         )
-    return rule.mode in _MODES[direction]
+    return rule.mode in MODES_BY_DIRECTION[direction]
 
 
 def has_due_rules(
