@@ -1,4 +1,4 @@
-"""Signature of a registry's requests to webhooks, and its verification by their receivers."""
+"""Signature of requests to webhooks, by registries and audits, and its verification by the receivers."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _TOLERANCE: Final = 300.0  #: seconds
 
 
 class InvalidSignature(ValueError):
-    """A request is not from the registry, was changed on its way, or is a repetition of an old one."""
+    """A request is not from the owner of the secret, was changed on its way, or is a repetition of an old one."""
 
 
 def sign_webhook(body: bytes, secret: bytes, at: int) -> str:
@@ -35,7 +35,7 @@ def verify_webhook(
     Args:
         body: as it was received.
         header: the value of ``X-Contractlog-Signature``.
-        secret: the registry's ``CONTRACTLOG_WEBHOOK_SECRET``.
+        secret: ``CONTRACTLOG_WEBHOOK_SECRET`` of the registry or audit.
         tolerance: maximum age of the request, and difference of the clocks, in seconds.
         now: seconds since 1970; None is the time of this machine.
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hmac
 import json
 import os
 import shlex
@@ -11,11 +10,11 @@ import time
 from argparse import Namespace
 from collections.abc import Callable
 from dataclasses import dataclass
-from hashlib import sha256
 from pathlib import Path
 from typing import Final
 
 from contractlog.clients.webhook_request import MAX_URL, is_allowed_url, post_to_webhook
+from contractlog.clients.webhook_signature import SIGNATURE_HEADER, sign_webhook
 from contractlog.compatibility.errors import UsageError
 from contractlog.compatibility.terminal_text import escape_line
 from contractlog.spark_validation.jobs.alerts import Alert, read_alerts, remove_alert
@@ -118,5 +117,5 @@ def _post_once(alert: Alert, receivers: AlertReceivers) -> str:
     content = json.dumps(alert.body).encode()
     headers = {"Content-Type": "application/json", "X-Contractlog-Alert": alert.id}
     if receivers.secret:
-        headers["X-Contractlog-Signature"] = f"sha256={hmac.new(receivers.secret, content, sha256).hexdigest()}"
+        headers[SIGNATURE_HEADER] = sign_webhook(content, receivers.secret, int(time.time()))
     return post_to_webhook(receivers.webhook, content, headers, private=receivers.private, option="--webhook-private")

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import hmac
 import json
 import sys
 from argparse import Namespace
 from collections.abc import Iterator
 from contextlib import contextmanager
-from hashlib import sha256
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from threading import Thread
@@ -17,6 +15,7 @@ from typing import Any
 import pytest
 
 from contractlog.clients.webhook_request import is_public
+from contractlog.clients.webhook_signature import verify_webhook
 from contractlog.compatibility.errors import UsageError
 from contractlog.spark_validation.jobs.alert_delivery import AlertReceivers, deliver_alerts, parse_receivers
 from contractlog.spark_validation.jobs.alerts import MAX_PENDING, add_alert, read_alerts
@@ -117,7 +116,7 @@ def test_a_webhook_gets_a_signed_alert(tmp_path: Path) -> None:
     assert request["path"] == "/hooks?team=data"
     assert json.loads(request["content"]) == alert.body
     assert request["x-contractlog-alert"] == alert.id
-    assert request["x-contractlog-signature"] == f"sha256={hmac.new(b'key', request['content'], sha256).hexdigest()}"
+    verify_webhook(request["content"], request["x-contractlog-signature"], b"key")
     assert request["host"] == url.split("/")[2]
     assert read_alerts(tmp_path) == []
 
