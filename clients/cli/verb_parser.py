@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from argparse import ArgumentParser, Namespace
+from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, Final, NoReturn
 
-__all__ = ["VerbParser", "suggest_name"]
+__all__ = ["VerbParser", "add_action_parser", "suggest_name"]
 
 _POSITIONAL: Final = "\0"  #: marks a word after `--` that begins with a dash; never part of a process argument
 _UNKNOWN_OPTIONS: Final = "unrecognized arguments: "
@@ -26,6 +26,25 @@ def suggest_name(word: str, names: Iterable[str]) -> str:
 
     nearest = get_close_matches(word, list(names), n=1) if len(word) <= _MAX_LENGTH else []
     return f"; did you mean `{nearest[0]}`?" if nearest else ""
+
+
+def add_action_parser(actions: Any, name: str, summary: str, example: str) -> ArgumentParser:
+    """Add the parser of an action of a verb.
+
+    Args:
+        actions: the result of ``add_subparsers``.
+        name: the verb and the action, such as ``config get``.
+        summary: a sentence without its first capital letter and its full stop.
+        example: the arguments after the name.
+    """
+    parser: ArgumentParser = actions.add_parser(
+        name.partition(" ")[2],
+        help=summary,
+        description=summary[0].upper() + summary[1:] + ".",
+        epilog=f"example:\n  contractlog {name} {example}",
+        formatter_class=RawDescriptionHelpFormatter,
+    )
+    return parser
 
 
 class VerbParser(ArgumentParser):

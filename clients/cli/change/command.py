@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from argparse import ArgumentParser, RawDescriptionHelpFormatter
+from argparse import ArgumentParser
 from collections.abc import Sequence
 from typing import Any, Final
 
@@ -15,6 +15,7 @@ from contractlog.clients.cli.options import (
     parse_level,
 )
 from contractlog.clients.cli.output import apply_output_options
+from contractlog.clients.cli.verb_parser import add_action_parser
 
 __all__ = ["change"]
 
@@ -89,13 +90,7 @@ def change(parser: ArgumentParser, argv: Sequence[str]) -> int:
 
 
 def _add_action(actions: Any, name: str, summary: str, example: str) -> ArgumentParser:
-    parser: ArgumentParser = actions.add_parser(
-        name,
-        help=summary,
-        description=summary[0].upper() + summary[1:] + ".",
-        epilog=f"example:\n  contractlog change {name} {example}",
-        formatter_class=RawDescriptionHelpFormatter,
-    )
+    parser = add_action_parser(actions, f"change {name}", summary, example)
     add_environment(parser)
     add_registry(parser)
     add_format(parser)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from argparse import ArgumentParser, RawDescriptionHelpFormatter
+from argparse import ArgumentParser
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
@@ -17,6 +17,7 @@ from contractlog.clients.cli.options import (
     parse_output_path,
 )
 from contractlog.clients.cli.output import apply_output_options
+from contractlog.clients.cli.verb_parser import add_action_parser
 from contractlog.clients.functions_by_name import import_function
 from contractlog.compatibility.level import Level
 
@@ -80,13 +81,7 @@ def contract(parser: ArgumentParser, argv: Sequence[str]) -> int:
 
 
 def _add_action(actions: Any, name: str, summary: str, example: str, *, registry: bool = False) -> ArgumentParser:
-    parser: ArgumentParser = actions.add_parser(
-        name,
-        help=summary,
-        description=summary[0].upper() + summary[1:] + ".",
-        epilog=f"example:\n  contractlog contract {name} {example}",
-        formatter_class=RawDescriptionHelpFormatter,
-    )
+    parser = add_action_parser(actions, f"contract {name}", summary, example)
     if registry:
         add_environment(parser)
         add_registry(parser)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from argparse import ArgumentParser, ArgumentTypeError, RawDescriptionHelpFormatter
+from argparse import ArgumentParser, ArgumentTypeError
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from contractlog.clients.cli.options import add_environment, add_format, add_output, add_registry, parse_output_path
 from contractlog.clients.cli.output import apply_output_options
+from contractlog.clients.cli.verb_parser import add_action_parser
 from contractlog.contracts.change_log.chain_verification import RecordedHead
 from contractlog.contracts.change_log.cloud_events import EVENT_SOURCE
 
@@ -21,7 +21,7 @@ def journal(parser: ArgumentParser, argv: Sequence[str]) -> int:
     The exit code of ``verify`` is 1 if an entry was changed, is missing or out of order.
     """
     actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
-    verify = _add_action(actions, "verify", "verify the hash chain", "--head 1042:3af0…")
+    verify = add_action_parser(actions, "journal verify", "verify the hash chain", "--head 1042:3af0…")
     verify.add_argument(
         "file", nargs="?", metavar="FILE", help="an output of `journal export`, - for stdin, instead of a registry"
     )
@@ -32,8 +32,12 @@ def journal(parser: ArgumentParser, argv: Sequence[str]) -> int:
         help="SEQUENCE:HASH or HASH, as `journal head`, exports and webhooks have it: also finds a cut tail and a "
         "rewritten chain",
     )
-    head = _add_action(actions, "head", "show number and hash of the newest entry", "--database-url sqlite:///r.db")
-    export = _add_action(actions, "export", "write the entries, one per line", "--since 1000 --out changes.ndjson")
+    head = add_action_parser(
+        actions, "journal head", "show number and hash of the newest entry", "--database-url sqlite:///r.db"
+    )
+    export = add_action_parser(
+        actions, "journal export", "write the entries, one per line", "--since 1000 --out changes.ndjson"
+    )
     export.add_argument(
         "--format", choices=("cloudevents",), default="cloudevents", help="CloudEvents 1.0 in JSON (default)"
     )
@@ -64,17 +68,6 @@ def journal(parser: ArgumentParser, argv: Sequence[str]) -> int:
 
     with apply_output_options(options):
         return run(options)
-
-
-def _add_action(actions: Any, name: str, summary: str, words: str) -> ArgumentParser:
-    parser: ArgumentParser = actions.add_parser(
-        name,
-        help=summary,
-        description=summary[0].upper() + summary[1:] + ".",
-        epilog=f"example:\n  contractlog journal {name} {words}",
-        formatter_class=RawDescriptionHelpFormatter,
-    )
-    return parser
 
 
 def _parse_head(text: str) -> RecordedHead:

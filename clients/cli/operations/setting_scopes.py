@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from argparse import ArgumentParser, ArgumentTypeError, Namespace, RawDescriptionHelpFormatter
+from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from typing import Any, Final, TypeVar
@@ -23,6 +23,7 @@ from contractlog.clients.cli.options import (
 from contractlog.clients.cli.output import print_json, print_message, print_result
 from contractlog.clients.cli.registry_lookups import fetch_if_supported
 from contractlog.clients.cli.suggested_commands import registry_command
+from contractlog.clients.cli.verb_parser import add_action_parser
 from contractlog.clients.registry import Registry
 from contractlog.compatibility.errors import Forbidden, NotFound, RegistryError
 from contractlog.compatibility.identifiers import DEFAULT_CONTEXT, GLOBAL_CONTEXT, Subject, qualify_subject
@@ -62,13 +63,7 @@ def select_scope(options: Namespace) -> None:
 
 def add_action(actions: Any, name: str, summary: str, example: str) -> ArgumentParser:
     """Add an action, such as ``config get``, with its scope and the common options."""
-    parser: ArgumentParser = actions.add_parser(
-        name.partition(" ")[2],
-        help=summary,
-        description=summary[0].upper() + summary[1:] + ".",
-        epilog=f"example:\n  contractlog {name} {example}",
-        formatter_class=RawDescriptionHelpFormatter,
-    )
+    parser = add_action_parser(actions, name, summary, example)
     parser.add_argument(
         "subject",
         nargs="?",
