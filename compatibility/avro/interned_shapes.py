@@ -12,17 +12,15 @@ from typing import Final
 from contractlog.compatibility.avro.types import (
     MISSING,
     PRIMITIVES,
-    Array,
     AvroSchema,
     AvroType,
     Enum,
     Fixed,
-    Map,
     NamedType,
     Primitive,
     Record,
     TypeName,
-    Union,
+    list_inner_types,
     short_name,
 )
 from contractlog.compatibility.memo import Memo
@@ -122,7 +120,7 @@ class ShapeBuilder:
         parts = tuple(
             [
                 _PRIMITIVES[part.type] if isinstance(part, Primitive) else self._shape(part)
-                for part in _inner_types(node)
+                for part in list_inner_types(node)
             ]
         )
         self._depth -= 1
@@ -235,7 +233,7 @@ class ShapeBuilder:
             case NamedType():
                 return self._shape(node)
             case _:
-                return (node.kind, *[self._part(part, inside) for part in _inner_types(node)])
+                return (node.kind, *[self._part(part, inside) for part in list_inner_types(node)])
 
     def _part(self, node: AvroType, inside: dict[str, tuple[str]]) -> Hashable:
         if isinstance(node, (TypeName, NamedType)):
@@ -274,14 +272,6 @@ def _is_ambiguous(node: NamedType) -> bool:
     return any(alias in names and alias != field.name for field in node.fields for alias in field.aliases)
 
 
-def _inner_types(node: AvroType) -> tuple[AvroType, ...]:
-    if isinstance(node, Union):
-        return node.branches
-    if isinstance(node, Array):
-        return (node.items,)
-    return (node.values,) if isinstance(node, Map) else ()
-
-
 def _used_names(node: AvroType, *, inside: bool) -> Iterator[str]:
     """Yield the type names used in a node: the node's own, or if ``inside``, those within its definition."""
     if isinstance(node, Record) and inside:
@@ -291,5 +281,5 @@ def _used_names(node: AvroType, *, inside: bool) -> Iterator[str]:
         if not inside:
             yield node.name
     else:
-        for part in _inner_types(node):
+        for part in list_inner_types(node):
             yield from _used_names(part, inside=False)

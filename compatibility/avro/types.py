@@ -30,6 +30,7 @@ __all__ = [
     "Union",
     "is_bytes_schema",
     "is_null",
+    "list_inner_types",
     "short_name",
 ]
 
@@ -196,3 +197,12 @@ def is_bytes_schema(schema: AvroSchema) -> bool:
 def is_null(node: AvroType) -> bool:
     """Return True for the type null."""
     return isinstance(node, Primitive) and node.type == "null"
+
+
+def list_inner_types(node: AvroType) -> tuple[AvroType, ...]:
+    """Return the branches of a union, the items of an array or the values of a map; nothing for other types."""
+    if isinstance(node, Union):
+        return node.branches
+    if isinstance(node, Array):
+        return (node.items,)
+    return (node.values,) if isinstance(node, Map) else ()

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
-from contractlog.compatibility.avro.types import Array, AvroSchema, AvroType, Map, Record, Union
+from contractlog.compatibility.avro.types import Array, AvroSchema, AvroType, Map, Record, Union, list_inner_types
 from contractlog.compatibility.bounded_cache import BoundedCache
 from contractlog.compatibility.data_contract import Metadata
 from contractlog.compatibility.schema import ParsedSchema
@@ -160,7 +160,7 @@ class _Preparation:
     def _list_parts(self, node: AvroType) -> Iterator[AvroType]:
         """Yield the records and the scalar types of a field's type."""
         node = self._schema.resolve(node)
-        inner = _list_inner(node)
+        inner = list_inner_types(node)
         if not inner:
             yield node
         for part in inner:
@@ -170,7 +170,7 @@ class _Preparation:
         node = self._schema.resolve(node)
         if isinstance(node, Record):
             return node.name in relevant
-        inner = _list_inner(node)
+        inner = list_inner_types(node)
         return any(self._is_relevant(part, relevant, applies=applies) for part in inner) if inner else applies
 
     def _prepare(self, node: AvroType, *, applies: bool) -> _Walk | None:
@@ -272,14 +272,6 @@ def _union_walk(branches: UnionBranches, walks: list[_Walk | None]) -> _Walk:
 
 def _list_records(schema: AvroSchema) -> Iterator[Record]:
     return (node for node in schema.types.values() if isinstance(node, Record))
-
-
-def _list_inner(node: AvroType) -> tuple[AvroType, ...]:
-    if isinstance(node, Union):
-        return node.branches
-    if isinstance(node, Array):
-        return (node.items,)
-    return (node.values,) if isinstance(node, Map) else ()
 
 
 def _field_type(node: AvroType) -> FieldType:

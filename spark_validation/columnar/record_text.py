@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from contractlog.compatibility.json_text import quote_json
+from contractlog.compatibility.limits import truncate
 from contractlog.spark_validation.columnar.avro_compiled_schema import AvroKind, ValuePath
 from contractlog.spark_validation.columnar.avro_record_walk import RecordWalk, RuleViolated
 from contractlog.spark_validation.columnar.limits import ValidationLimits
@@ -193,7 +194,7 @@ class _JsonText:
                 self.add(", " if number else "")
                 if is_object:
                     is_named = self.show or item in self.names
-                    self.add(f"{_cut(item) if is_named else f'name({len(item)})'}: ")
+                    self.add(f"{truncate(item, MAX_VALUE) if is_named else f'name({len(item)})'}: ")
                 self.add_value(value[item] if is_object else item, depth + 1)
             self.add("}" if is_object else "]")
 
@@ -226,7 +227,7 @@ def render_bytes(content: bytes, *, show: bool) -> str:
 
 def render_text(text: str) -> str:
     """Return a text in quotation marks, cut to the maximum length of a value."""
-    return quote_json(_cut(text))
+    return quote_json(truncate(text, MAX_VALUE))
 
 
 def _render_hex(content: bytes) -> str:
@@ -234,14 +235,11 @@ def _render_hex(content: bytes) -> str:
     return f"0x{content[: MAX_VALUE // 2].hex()}{more}"
 
 
-def _cut(text: str) -> str:
-    return text if len(text) <= MAX_VALUE else f"{text[:MAX_VALUE]}…"
-
-
 def _show_json(value: Any) -> str:
     if isinstance(value, str):
         return render_text(value)
-    return _cut("null" if value is None else str(value).lower() if isinstance(value, bool) else str(value))
+    text = "null" if value is None else str(value).lower() if isinstance(value, bool) else str(value)
+    return truncate(text, MAX_VALUE)
 
 
 def _mask_json(value: Any) -> str:
