@@ -16,7 +16,7 @@ _TOLERANCE: Final = 300.0  #: seconds
 
 
 class InvalidSignature(ValueError):
-    """A request is not from the owner of the secret, was changed on its way, or is a repetition of an old one."""
+    """A request has another sender, was changed on its way, or is a repetition of an old one."""
 
 
 def sign_webhook(body: bytes, secret: bytes, at: int) -> str:

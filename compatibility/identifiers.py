@@ -207,7 +207,7 @@ def topic_subject(topic: str, suffix: str) -> str:
 
 
 def split_topic_subject(name: str) -> tuple[str, Literal["key", "value"]] | None:
-    """Return the topic and the part that a subject is named after; None if it is not named after a topic.
+    """Return the topic and the part that a subject is named after; None if there is no topic.
 
     >>> split_topic_subject("orders-value"), split_topic_subject("orders-eu"), split_topic_subject("-key")
     (('orders', 'value'), None, None)

@@ -182,7 +182,7 @@ VERBS: Final[dict[str, Verb]] = {
         section=Section.REGISTRY,
     ),
     "changes": Verb(
-        "contractlog.clients.cli.change.log:changes",
+        "contractlog.clients.cli.operations.changes:changes",
         "list the change log, or only changes that bypassed approvals",
         "contractlog changes --break-glass",
         section=Section.REGISTRY,

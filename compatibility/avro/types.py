@@ -200,7 +200,7 @@ def is_null(node: AvroType) -> bool:
 
 
 def list_inner_types(node: AvroType) -> tuple[AvroType, ...]:
-    """Return the branches of a union, the items of an array or the values of a map; nothing for other types."""
+    """Return the branches of a union, or the items of an array or map; nothing for other types."""
     if isinstance(node, Union):
         return node.branches
     if isinstance(node, Array):

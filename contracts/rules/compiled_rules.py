@@ -9,7 +9,7 @@ from typing import Any, Final, Literal
 
 from contractlog.compatibility.data_contract import Rule, RuleSet
 from contractlog.compatibility.schema import ParsedSchema
-from contractlog.contracts.rules.evaluation.closures import compile_typed, list_variables
+from contractlog.contracts.rules.evaluation.function_generator import compile_typed, list_variables
 from contractlog.contracts.rules.functions.operators import to_bool
 from contractlog.contracts.rules.language.expressions import Expression
 from contractlog.contracts.rules.language.parser import MAX_TEXT_LENGTH, parse_rule

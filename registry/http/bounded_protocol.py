@@ -17,7 +17,7 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResp
 
 from contractlog.compatibility.errors import BadRequest, HeadersTooLarge, RegistryError, RequestTimeout
 from contractlog.registry.http.connection_limits import ConnectionLimits
-from contractlog.registry.http.request_parser import CONNECT, RequestParser
+from contractlog.registry.http.http1_parser import CONNECT, RequestParser
 
 __all__ = ["MAX_HEAD_BYTES", "MAX_PIPELINED", "BoundedProtocol"]
 

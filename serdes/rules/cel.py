@@ -10,7 +10,7 @@ from contractlog.compatibility.bounded_cache import BoundedCache
 from contractlog.compatibility.data_contract import Rule
 from contractlog.compatibility.schema import ParsedSchema
 from contractlog.contracts.rules.compiled_rules import CompiledRule, compile_rule
-from contractlog.contracts.rules.evaluation.closures import compile_typed
+from contractlog.contracts.rules.evaluation.function_generator import compile_typed
 from contractlog.contracts.rules.language.parser import parse_rule
 from contractlog.contracts.rules.language.type_checker import infer_types
 from contractlog.contracts.rules.language.value_types import DYN, TIMESTAMP

@@ -19,9 +19,9 @@ from typing import Protocol
 from contractlog.contracts.audit.mergeable_state import AuditState
 from contractlog.contracts.lineage.edges import EdgeDirection, LineageEdge
 from contractlog.spark_validation.lineage.candidate_fields import Candidates, find_candidates
-from contractlog.spark_validation.lineage.converted_fields import find_converted_fields
 from contractlog.spark_validation.lineage.copied_fields import CopiedField, Copies, TopicCopy
 from contractlog.spark_validation.lineage.edge_evidence import FieldEdge, build_edge
+from contractlog.spark_validation.lineage.function_fields import find_function_fields
 from contractlog.spark_validation.lineage.mapped_fields import find_mapped_fields
 from contractlog.spark_validation.lineage.nearest_source import nearest_sources
 from contractlog.spark_validation.lineage.read_shares import measure_read_shares
@@ -269,7 +269,7 @@ def _conversion_edges(
             FieldEdge(each.method, each.source, field, each.score, len(each.rows.targets), each.rows),
             description=each.description,
         )
-        for field, fields in find_converted_fields(source, target, copy.rows, unexplained).items()
+        for field, fields in find_function_fields(source, target, copy.rows, unexplained).items()
         for each in fields
     ]
 

@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from contractlog.compatibility.schema import ParsedSchema
 from contractlog.contracts.rules.compiled_rules import CompiledRule
-from contractlog.contracts.rules.evaluation.closures import list_variables
+from contractlog.contracts.rules.evaluation.function_generator import list_variables
 from contractlog.contracts.rules.language.schema_types import record_type
 from contractlog.contracts.rules.language.type_checker import TypedExpression, infer_types
 from contractlog.contracts.rules.language.value_types import STRING, ValueType, list_of

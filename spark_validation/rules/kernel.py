@@ -13,7 +13,7 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 import pyarrow as pa
 
-from contractlog.contracts.rules.evaluation.closures import compile_typed
+from contractlog.contracts.rules.evaluation.function_generator import compile_typed
 from contractlog.contracts.rules.language.expressions import (
     Conditional,
     Expression,

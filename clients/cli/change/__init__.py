@@ -1,1 +1,1 @@
-"""``contractlog change`` and ``contractlog changes``: change requests, and the change log."""
+"""``contractlog change``: change requests."""

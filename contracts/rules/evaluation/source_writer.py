@@ -55,7 +55,7 @@ _ZONE_NODES: Final = 20 * _STEP_NODES  #: worth of a look for a time zone in the
 
 
 class SourceWriter:
-    """One rule's source: its fast form, or with ``careful`` its careful form (see ``closures.py``).
+    """Source of a rule: its fast form, or with ``careful`` its careful one (``function_generator.py``).
 
     With ``export``, the result becomes a plain Python value.
     """

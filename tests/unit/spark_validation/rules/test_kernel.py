@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from contractlog.compatibility.formats import parse_schema
 from contractlog.compatibility.schema import SchemaDraft, SchemaType
-from contractlog.contracts.rules.evaluation.closures import compile_typed
+from contractlog.contracts.rules.evaluation.function_generator import compile_typed
 from contractlog.contracts.rules.language.parser import parse_expression
 from contractlog.contracts.rules.language.schema_types import record_type
 from contractlog.contracts.rules.language.type_checker import infer_types

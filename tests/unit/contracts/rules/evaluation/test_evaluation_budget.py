@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from contractlog.contracts.rules.evaluation.closures import compile_expression
+from contractlog.contracts.rules.evaluation.function_generator import compile_expression
 from contractlog.contracts.rules.evaluation.runtime_values import (
     MAX_STEPS,
     EvaluationBudget,

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from contractlog.contracts.rules.evaluation.closures import compile_expression
+from contractlog.contracts.rules.evaluation.function_generator import compile_expression
 from contractlog.contracts.rules.language.parser import parse_expression
 from contractlog.contracts.rules.language.value_types import (
     BOOL,

@@ -21,7 +21,7 @@ from contractlog.spark_validation.lineage.sample_arrays import Integers, Sampled
 from contractlog.spark_validation.lineage.sampling import field_id
 from contractlog.spark_validation.lineage.value_forms import FORM_NAMES, decode_forms
 
-__all__ = ["ConvertedField", "find_converted_fields"]
+__all__ = ["FunctionField", "find_function_fields"]
 
 MIN_ROWS: Final = 6
 MIN_VALUES: Final = 3
@@ -35,7 +35,7 @@ Formed = Mapping[int, Hashes]
 
 
 @dataclass(frozen=True, slots=True)
-class ConvertedField:
+class FunctionField:
     """A source field from which a function makes a target field, alone or with others."""
 
     source: str
@@ -64,9 +64,9 @@ class _Match:
     rows: Integers
 
 
-def find_converted_fields(
+def find_function_fields(
     source: SampledTopic, target: SampledTopic, alignment: Alignment, unexplained: AbstractSet[str]
-) -> dict[str, list[ConvertedField]]:
+) -> dict[str, list[FunctionField]]:
     """Return, by target field, the source fields that a function made it from."""
     converted = {}
     rows = _Rows(
@@ -102,7 +102,7 @@ class _FormTable:
         return self._by_field[field]
 
 
-def _find_unit(rows: _Rows, g: int) -> list[ConvertedField]:
+def _find_unit(rows: _Rows, g: int) -> list[FunctionField]:
     source, target, alignment = rows.source, rows.target, rows.alignment
     best: tuple[float, int, LinearConversion] | None = None
     results = target.numbers[alignment.targets, g]
@@ -120,10 +120,10 @@ def _find_unit(rows: _Rows, g: int) -> list[ConvertedField]:
     _, f, conversion = best
     name = source.fields[f].name
     description = f"{target.fields[g].name} = {conversion.describe(name)}"
-    return [ConvertedField(name, "linear", description, round(conversion.score, 4), alignment.pick(conversion.rows))]
+    return [FunctionField(name, "linear", description, round(conversion.score, 4), alignment.pick(conversion.rows))]
 
 
-def _find_form(rows: _Rows, g: int) -> list[ConvertedField]:
+def _find_form(rows: _Rows, g: int) -> list[FunctionField]:
     source, target, alignment = rows.source, rows.target, rows.alignment
     name = target.fields[g].name
     results = _short_cells(target, alignment.targets, g)
@@ -141,7 +141,7 @@ def _find_form(rows: _Rows, g: int) -> list[ConvertedField]:
     best = max(matches, key=lambda match: (round(match.share, 2), len(match.rows), -match.form))
     method, words = _describe_form(best.form, source.fields[best.source].name)
     return [
-        ConvertedField(
+        FunctionField(
             source.fields[best.source].name,
             method,
             f"{name} = {words}",
@@ -151,7 +151,7 @@ def _find_form(rows: _Rows, g: int) -> list[ConvertedField]:
     ]
 
 
-def _find_join(rows: _Rows, g: int) -> list[ConvertedField]:
+def _find_join(rows: _Rows, g: int) -> list[FunctionField]:
     """Find the source fields that the parts of a target are equal to, side by side."""
     source, target, alignment = rows.source, rows.target, rows.alignment
     name = target.fields[g].name
@@ -166,7 +166,7 @@ def _find_join(rows: _Rows, g: int) -> list[ConvertedField]:
     names = [source.fields[match.source].name for match in chosen]
     words = f"{name} = {' + … + '.join(names)}" if len(names) > 1 else f"{name} has {''.join(names)} as a part"
     return [
-        ConvertedField(
+        FunctionField(
             source.fields[match.source].name,
             "concatenation",
             words,

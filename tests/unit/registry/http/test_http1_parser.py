@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from contractlog.registry.http.request_parser import RequestParser
+from contractlog.registry.http.http1_parser import RequestParser
 
 HEADS = ["GET /{}", "POST /{}", "PUT /{}", "DELETE /{}"]
 UPGRADES = ["websocket", "h2c", "TLS/1.0, h2c", "", "x" * 300]
