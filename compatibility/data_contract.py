@@ -106,7 +106,7 @@ class RuleSet:
 
     @property
     def runs_on_clients(self) -> bool:
-        """Whether clients run the rules, unless they are configured otherwise."""
+        """True if clients run the rules, unless they are configured otherwise."""
         return self.enable_at in _CLIENT_SIDE
 
     @classmethod
