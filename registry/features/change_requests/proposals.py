@@ -14,10 +14,8 @@ from contractlog.compatibility.errors import (
     InvalidChangeRequest,
     RegistryError,
     ServerError,
-    SubjectNotFound,
-    VersionNotFound,
 )
-from contractlog.compatibility.identifiers import Subject, scope_name, validate_scope
+from contractlog.compatibility.identifiers import Subject, validate_scope
 from contractlog.compatibility.mode import Mode
 from contractlog.compatibility.rule_set_validation import validate_rule_set
 from contractlog.registry.access.current_caller import current_permissions
@@ -30,6 +28,7 @@ from contractlog.registry.features.diff.service import DiffService
 from contractlog.registry.registration.deletion import DeletionService
 from contractlog.registry.registration.request import RegistrationRequest, RegistrationResult
 from contractlog.registry.registration.service import RegistrationService
+from contractlog.registry.registration.version_lookup import missing_version_error
 from contractlog.registry.storage.name_and_id_lookup import resolve_alias
 from contractlog.registry.storage.snapshot import Snapshot
 from contractlog.registry.storage.store import Store
@@ -180,12 +179,10 @@ class ProposalRunner:
     def _list_deleted(self, subject: Subject, number: int | None) -> list[int]:
         with self._store.open_snapshot() as snapshot:
             versions = [version for version, _ in snapshot.versions(subject, DeletedFilter.INCLUDED)]
-        if not versions:
-            raise SubjectNotFound(subject=scope_name(subject))
-        if number is not None:
-            versions = [version for version in versions if version == number]
+            if number is not None:
+                versions = [version for version in versions if version == number]
             if not versions:
-                raise VersionNotFound(version=number)
+                raise missing_version_error(snapshot, subject, number, DeletedFilter.INCLUDED)
         return versions
 
     async def _grant(self, request: ChangeRequest, proposed: WaiverProposalBody, grantee: str) -> None:
