@@ -28,7 +28,7 @@ from contractlog.registry.settings import Settings
 __all__ = ["users"]
 
 _FORMAT: Final = "contractlog.users/1"
-_KEY_MEMBERS: Final = ("read_keys", "write_keys")
+_FURTHER_MEMBERS: Final = ("read_keys", "write_keys", "break_glass")
 _GENERATED_PASSWORD_BYTES: Final = 24
 _MAX_PASSWORD_BYTES: Final = 1024  #: bytes
 
@@ -69,6 +69,14 @@ def users(parser: ArgumentParser, argv: Sequence[str]) -> int:
         metavar="KEKS",
         help="permit writing and reading these encryption keys; may be repeated",
     )
+    add.add_argument(
+        "--break-glass",
+        action="append",
+        default=[],
+        metavar="SUBJECTS",
+        help="permit changing these protected subjects without approvals, with a reason; needs --write, too; may be "
+        "repeated",
+    )
     kind = add.add_mutually_exclusive_group()
     kind.add_argument("--generate", action="store_true", help="generate a password and print it")
     kind.add_argument("--no-password", action="store_true", help="the user authenticates with a client certificate")
@@ -105,8 +113,10 @@ def _add(path: Path, options: Namespace) -> int:
         name = check_name(options.name, password=not options.no_password)
     except ValueError as error:
         raise UsageError(str(error)) from None
-    if not all(options.read + options.write):
-        raise UsageError("--read and --write name subjects, such as orders-* or *; an empty one was given")
+    if not all(options.read + options.write + options.break_glass):
+        raise UsageError(
+            "--read, --write and --break-glass name subjects, such as orders-* or *; an empty one was given"
+        )
     if not all(options.read_keys + options.write_keys):
         raise UsageError("--read-keys and --write-keys name KEKs, such as pii-* or *; an empty one was given")
     require_file(path)
@@ -114,8 +124,15 @@ def _add(path: Path, options: Namespace) -> int:
         raise user_exists_error(path, name)  # before prompting for a password; checked again under the lock
     password = None if options.no_password else _read_password(generate=options.generate)
     hashed = None if password is None else HashedPassword.of(password)
-    keys = {"read_keys": options.read_keys, "write_keys": options.write_keys}
-    entry = format_entry(name, hashed, options.read, options.write, **keys)
+    entry = format_entry(
+        name,
+        hashed,
+        options.read,
+        options.write,
+        read_keys=options.read_keys,
+        write_keys=options.write_keys,
+        break_glass=options.break_glass,
+    )
     replaced = add_user(path, name, entry, replace=options.replace)
     report = {"format": _FORMAT, "file": str(path), "name": name, "action": "replaced" if replaced else "added"}
     if options.generate:
@@ -124,6 +141,8 @@ def _add(path: Path, options: Namespace) -> int:
     if options.read_keys or options.write_keys:
         read_keys, write_keys = (" ".join(names) or "-" for names in (options.read_keys, options.write_keys))
         permissions += f", reads keys {read_keys}, writes keys {write_keys}"
+    if options.break_glass:
+        permissions += f", changes {' '.join(options.break_glass)} without approvals"
     done = f"replaced user `{name}` in `{path}`" if replaced else f"added user `{name}` to `{path}`"
     _report(options, report, f"{done}: {permissions}")
     if options.generate and options.format == "text":
@@ -186,20 +205,26 @@ def _list(path: Path, options: Namespace) -> int:
     by_name = users.by_name
     members_by_name = _parse_members(text)
     written = {name: (members.get("read", []), members.get("write", [])) for name, members in members_by_name.items()}
-    keys = {
-        name: {member: members[member] for member in _KEY_MEMBERS if members.get(member)}
+    further = {
+        name: {member: members[member] for member in _FURTHER_MEMBERS if members.get(member)}
         for name, members in members_by_name.items()
     }
     if options.format == "json":
         listed = [
-            {"name": name, "read": read, "write": write, **keys[name], "password": by_name[name].password is not None}
+            {
+                "name": name,
+                "read": read,
+                "write": write,
+                **further[name],
+                "password": by_name[name].password is not None,
+            }
             for name, (read, write) in written.items()
         ]
         print(escape_json_line(json.dumps({"format": _FORMAT, "file": str(path), "users": listed})))
         return 0
     for name, (read, write) in written.items():
         kind = "password" if by_name[name].password is not None else "certificate"
-        granted = "".join(f"  {member}: {' '.join(names)}" for member, names in keys[name].items())
+        granted = "".join(f"  {member}: {' '.join(names)}" for member, names in further[name].items())
         line = f"{name}  read: {' '.join(read) or '-'}  write: {' '.join(write) or '-'}{granted}  by {kind}"
         print(escape_line(line))
     return 0

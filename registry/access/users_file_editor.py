@@ -62,10 +62,11 @@ def format_entry(
     *,
     read_keys: Sequence[str] = (),
     write_keys: Sequence[str] = (),
+    break_glass: Sequence[str] = (),
 ) -> str:
     """Format a user as an entry of the file."""
     members = {"password": None if password is None else str(password), "read": read, "write": write}
-    members |= {"read_keys": list(read_keys), "write_keys": list(write_keys)}
+    members |= {"read_keys": list(read_keys), "write_keys": list(write_keys), "break_glass": list(break_glass)}
     return tomlkit.dumps({"users": {name: {member: value for member, value in members.items() if value}}})
 
 

@@ -342,6 +342,15 @@ def test_the_verb_users_permits_encryption_keys(users: Path) -> None:
     assert contractlog("users", "add", "y", "--no-password", "--read-keys", "", "--file", str(users)).returncode == 2
 
 
+def test_the_verb_users_permits_break_glass(users: Path) -> None:
+    words = ("users", "add", "oncall", "--no-password", "--write", "*", "--break-glass", "orders-*")
+    done = contractlog(*words, "--file", str(users))
+    assert done.returncode == 0
+    assert "writes *, changes orders-* without approvals" in done.stderr
+    line = "oncall  read: -  write: *  break_glass: orders-*  by certificate"
+    assert line in contractlog("users", "list", "--file", str(users)).stdout
+
+
 def test_the_verb_users_makes_and_replaces_passwords(users: Path) -> None:
     first = contractlog("users", "add", "x", "--generate", "--file", str(users)).stdout.strip()
     generate = ("users", "add", "x", "--generate", "--file", str(users), "--format", "json")

@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from contractlog.compatibility.errors import UsageError
+from contractlog.compatibility.identifiers import Subject
 from contractlog.registry.access.passwords import HashedPassword
 from contractlog.registry.access.permissions import Permission, explain_pattern_mistake
 from contractlog.registry.access.users_file import UsersFile, parse_users
@@ -128,6 +129,14 @@ def test_permissions_on_keys_are_patterns_of_kek_names_and_apart_from_subjects()
     assert [name for name in ("pii-", "one", "two") if keys.permits(Permission.WRITE, name)] == ["two"]
     without = parse_users(format_entry("ci", CHEAP, ["*"], ["*"])).by_name["ci"].permissions.keys
     assert not any(without.permits_any(operation) for operation in Permission)
+
+
+def test_break_glass_is_a_permission_of_its_own() -> None:
+    entry = format_entry("ci", CHEAP, [], ["*"], break_glass=["orders-*"])
+    for text, permitted in ((entry, True), (format_entry("ci", CHEAP, ["*"], ["*"]), False)):
+        permissions = parse_users(text).by_name["ci"].permissions
+        assert permissions.permits_break_glass(Subject.parse("orders-value")) is permitted
+        assert not permissions.permits_break_glass(Subject.parse("other"))
 
 
 @pytest.mark.parametrize("pattern", ["['a*b']", "'pii'", "[1]", "['']"])
