@@ -381,7 +381,8 @@ class ProtectedSubject(Forbidden):
 
     code = 40382
     template = (
-        "{subject} is protected: {action} needs {approvals} by its owners ({owners}). Open a change request: {command}"
+        "{subject} is protected: {action} needs {approvals} by its owners ({owners}){denied}. "
+        "Open a change request: {command}"
     )
 
 

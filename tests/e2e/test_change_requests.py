@@ -93,7 +93,9 @@ def test_settings_deletions_and_waivers_are_proposed(run: Run) -> None:
 
 def test_break_glass_is_listed_among_the_changes(run: Run) -> None:
     arguments = ("config", "set", "orders-value", "--level", "FULL", "--break-glass", "incident 42: größer")
-    assert run("ci", *arguments).returncode != exit_codes.CLEAN
+    refused = run("ci", *arguments)
+    assert refused.returncode == exit_codes.REFUSED
+    assert "as the user has no permission `break_glass` on it" in refused.stderr
     assert run("root", *arguments).returncode == exit_codes.CLEAN
     listed = run("ci", "changes", "--break-glass")
     assert "protection.bypassed" in listed.stdout

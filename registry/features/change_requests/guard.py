@@ -111,7 +111,7 @@ class ProtectionGuard:
         elif authority and authority.break_glass and authority.permissions.permits_break_glass(effect.subject):
             transaction.record_change(BYPASSED, label, details={**details, "reason": authority.break_glass})
         else:
-            raise _protected_subject_error(effect, rules)
+            raise _protected_subject_error(effect, rules, bypass_denied=bool(authority and authority.break_glass))
 
 
 def require_open_request(snapshot: Snapshot, request_id: int, now: int) -> ChangeRequest:
@@ -179,7 +179,7 @@ def _record_merge(transaction: Transaction, request: ChangeRequest) -> None:
     transaction.record_change("change_request.merged", str(request.subject), details=details)
 
 
-def _protected_subject_error(effect: Effect, rules: tuple[OwnerRule, ...]) -> ProtectedSubject:
+def _protected_subject_error(effect: Effect, rules: tuple[OwnerRule, ...], *, bypass_denied: bool) -> ProtectedSubject:
     action, option = _ACTIONS[effect.kind]
     name = quote_word(scope_name(effect.subject))
     command = f"contractlog change open {name} {option} --reason REASON"
@@ -191,6 +191,7 @@ def _protected_subject_error(effect: Effect, rules: tuple[OwnerRule, ...]) -> Pr
         action=action,
         approvals=f"{number} {'approval' if number == 1 else 'approvals'}",
         owners=_list_owners(sorted({owner for rule in rules for owner in rule.owners})),
+        denied=", as the user has no permission `break_glass` on it" if bypass_denied else "",
         command=command,
     )
 
