@@ -78,7 +78,7 @@ def _answer_before_commit() -> None:
         connection = store._engines.writer.connect()
         transaction = connection.begin()
         lock_contexts(connection, _touched_contexts(batch))
-        outcomes, touched, entries = _run(connection, batch, store._clock())
+        outcomes, touched, entries = _run(connection, batch, store._clock(), store._guard)
 
         def commit() -> None:
             transaction.commit()
