@@ -7,7 +7,7 @@ from typing import Final
 
 from contractlog.serdes.errors import RuleError
 
-__all__ = ["TagPaths", "matches_path"]
+__all__ = ["TagPaths"]
 
 _SEPARATOR: Final = "."
 _WILDCARDS: Final = frozenset({"?", "*", "**"})
@@ -17,6 +17,9 @@ _MAX_STEPS: Final = 1_000_000  #: of all lookups in the paths of a schema; about
 
 class TagPaths:
     """Tags by paths with wildcards, for the names of one schema.
+
+    In a path, ``?`` stands for a character, ``*`` for any characters within a segment, ``**`` for any characters, and a
+    backslash takes the next character literally.
 
     Args:
         paths: the tags of each path.
@@ -49,15 +52,6 @@ class TagPaths:
                 )
             if pattern.matches(full_name):
                 yield from tags
-
-
-def matches_path(name: str, path: str) -> bool:
-    """Return true if a dotted name matches a path.
-
-    In a path, ``?`` stands for a character, ``*`` for any characters within a segment, ``**`` for any characters, and a
-    backslash takes the next character literally. Takes at most as many steps as the path has parts.
-    """
-    return _Pattern(path).matches(name)
 
 
 class _Pattern:

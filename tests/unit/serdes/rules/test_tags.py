@@ -8,10 +8,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from contractlog.serdes.errors import RuleError
-from contractlog.serdes.rules.tags import TagPaths, matches_path
+from contractlog.serdes.rules.tags import TagPaths
 
 PATHS = st.lists(st.sampled_from(["a", "b", ".", "*", "**", "?", "order", "$"]), max_size=8).map("".join)
 NAMES = st.lists(st.sampled_from(["a", "b", ".", "order", "$"]), max_size=8).map("".join)
+
+
+def matches_path(name: str, path: str) -> bool:
+    return TagPaths({path: ["PII"]}).find(name) == {"PII"}
 
 
 @pytest.mark.parametrize(
