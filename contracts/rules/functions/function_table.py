@@ -8,7 +8,7 @@ from operator import is_
 from typing import Any, Final
 
 from contractlog.contracts.rules.evaluation.runtime_values import import_value, kind_of
-from contractlog.contracts.rules.functions import conversions, text_formats, text_functions
+from contractlog.contracts.rules.functions import conversions, decimal_functions, text_formats, text_functions
 from contractlog.contracts.rules.functions.operators import describe_kind
 from contractlog.contracts.rules.functions.time_functions import DURATION_PARTS, TIMESTAMP_PARTS, timestamp_part
 from contractlog.contracts.rules.language.value_types import ValueKind
@@ -103,6 +103,55 @@ def _part(name: str, words: str) -> RuleFunction:
     return RuleFunction(name, signatures, timestamp_part(name), words, constant_time=True)
 
 
+def _decimal_function(
+    name: str,
+    implementation: Callable[..., Any],
+    words: str,
+    *,
+    arguments: int = 2,
+    result: ValueKind = _K.DECIMAL,
+    negative_words: str = "",
+    with_scale: bool = False,
+) -> RuleFunction:
+    """Declare a function of ``decimals``: its arguments may be of any kind that ``decimal()`` takes."""
+    signatures = (_sign(*[_K.DYN] * arguments, result), *[_sign(_K.DYN, _K.INT, result)] * with_scale)
+    return RuleFunction(
+        f"decimals.{name}", signatures, implementation, words, as_function=True, as_method=False,
+        negative_words=negative_words, budgeted=True,
+    )  # fmt: skip
+
+
+_DECIMAL_RELATIONS: Final = {
+    "eq": ("{0} is {1}", "{0} is not {1}"),
+    "lt": ("{0} is less than {1}", "{0} is at least {1}"),
+    "le": ("{0} is at most {1}", "{0} is greater than {1}"),
+    "gt": ("{0} is greater than {1}", "{0} is at most {1}"),
+    "ge": ("{0} is at least {1}", "{0} is less than {1}"),
+}
+_DECIMAL_FUNCTIONS: Final = (
+    *(
+        _decimal_function(
+            name, decimal_functions.COMPARISONS_OF_DECIMALS[name], words, result=_K.BOOL, negative_words=negative_words
+        )
+        for name, (words, negative_words) in _DECIMAL_RELATIONS.items()
+    ),
+    _decimal_function("add", decimal_functions.add, "the sum of {0} and {1}"),
+    _decimal_function("sub", decimal_functions.subtract, "the difference of {0} and {1}"),
+    _decimal_function("mul", decimal_functions.multiply, "the product of {0} and {1}"),
+    _decimal_function("div", decimal_functions.divide, "the quotient of {0} and {1}"),
+    _decimal_function("mod", decimal_functions.remainder, "the remainder of {0} divided by {1}"),
+    _decimal_function("greatest", decimal_functions.greatest, "the greater of {0} and {1}"),
+    _decimal_function("least", decimal_functions.least, "the lesser of {0} and {1}"),
+    _decimal_function("sqrt", decimal_functions.square_root, "the square root of {0}", arguments=1),
+    _decimal_function("neg", decimal_functions.negative, "minus {0}", arguments=1),
+    _decimal_function("abs", decimal_functions.absolute, "the absolute value of {0}", arguments=1),
+    _decimal_function("sign", decimal_functions.sign, "the sign of {0}", arguments=1, result=_K.INT),
+    _decimal_function("round", decimal_functions.round_half_up, "{0} rounded", arguments=1, with_scale=True),
+    _decimal_function("trunc", decimal_functions.truncate, "{0} rounded toward zero", arguments=1, with_scale=True),
+    _decimal_function("floor", decimal_functions.floor, "{0} rounded down", arguments=1),
+    _decimal_function("ceil", decimal_functions.ceil, "{0} rounded up", arguments=1),
+)
+
 _TIMES: Final = {
     "getFullYear": "the year of {0}",
     "getMonth": "the month from 0 of {0}",
@@ -195,6 +244,12 @@ _DECLARED: Final = (
         ),
         conversions.to_timestamp, "the time {0}", as_function=True, as_method=False, constant_time=True,
     ),
+    RuleFunction(
+        "decimal",
+        (*(_sign(kind, _K.DECIMAL) for kind in (*_NUMBERS, _K.STRING)), _sign(_K.BYTES, _K.INT, _K.DECIMAL)),
+        decimal_functions.to_decimal, "{0} as decimal", as_function=True, as_method=False,
+    ),
+    *_DECIMAL_FUNCTIONS,
     _conversion("duration", conversions.to_duration, (_K.STRING, _K.DURATION), _K.DURATION),
     RuleFunction(
         "type", (_sign(_K.DYN, _K.TYPE),), conversions.type_of, "the type of {0}", as_function=True, as_method=False,
@@ -213,5 +268,5 @@ FUNCTIONS: Final[Mapping[str, RuleFunction]] = {function.name: function for func
 TYPE_NAMES: Final = frozenset({"bool", "bytes", "double", "int", "list", "map", "null_type", "string", "type", "uint"})
 """Names of types that are values: ``type(x) == int``."""
 
-OUTSIDE_NAMESPACES: Final = frozenset({"base64", "decimals", "math", "optional", "sets", "strings", "variants"})
+OUTSIDE_NAMESPACES: Final = frozenset({"base64", "math", "optional", "sets", "strings", "variants"})
 """Namespaces of functions of CEL implementations that are outside of the subset."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
+from decimal import Decimal
 from typing import Any, Final
 
 from contractlog.contracts.rules.evaluation.runtime_values import (
@@ -100,7 +101,7 @@ def join_texts(texts: list[str], separator: str = "") -> str:
     return separator.join(texts)
 
 
-def to_text(value: Any) -> str:
+def to_text(value: Any) -> str:  # noqa: PLR0911 -- one for each kind of value
     """Return a value as text, as ``string()`` does."""
     if isinstance(value, str):
         return value
@@ -112,7 +113,19 @@ def to_text(value: Any) -> str:
         return format_timestamp(value)
     if isinstance(value, timedelta):
         return format_duration(value)
+    if isinstance(value, Decimal):
+        return _format_decimal(value)
     return str(int(value)) if isinstance(value, int) else str(value)
+
+
+def _format_decimal(value: Decimal) -> str:
+    """Return a decimal without an exponent, and zero without a sign."""
+    if not value.is_finite():
+        return str(value)
+    _, digits, exponent = value.as_tuple()
+    if len(digits) + abs(int(exponent)) > MAX_RESULT_SIZE:
+        raise RuleLimitExceeded(f"A rule may not make a value of more than {MAX_RESULT_SIZE:,} characters.")
+    return format(value or value.copy_abs(), "f")
 
 
 def format_text(template: str, arguments: list[Any], *, budget: EvaluationBudget) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final, TypeVar
 
+from contractlog.contracts.rules.functions.function_table import FUNCTIONS
 from contractlog.contracts.rules.language.expressions import (
     OPERATORS,
     Conditional,
@@ -215,6 +216,8 @@ class _Parser:
         arguments = self._list(")", self._expression)
         if token.text in _MACROS and len(arguments) > 1:
             return self._macro(token, operand, arguments)
+        if isinstance(operand, Identifier) and (name := f"{operand.name}.{token.text}") in FUNCTIONS:
+            return FunctionCall(operand.at, name, arguments)
         return FunctionCall(at, token.text, arguments, operand)
 
     def _macro(self, token: Token, operand: Expression, arguments: tuple[Expression, ...]) -> Macro:

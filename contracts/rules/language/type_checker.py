@@ -273,7 +273,7 @@ class _Inference:
         if _K.DECIMAL in (left.kind, right.kind):
             raise _error(
                 node,
-                f"{describe_missing_operator(left, operator, right)} Compare decimals, or convert them with double().",
+                f"{describe_missing_operator(left, operator, right)} Use functions such as decimals.add().",
                 outside_subset=True,
             )
         kind = ARITHMETIC.get((operator, left.kind, right.kind))

@@ -126,6 +126,9 @@ def field(expr: str, **facts: Any) -> Rule:
 CASES: dict[str, tuple[Rule, ...]] = {
     "condition": (cel("message.n < 10", doc="n is small"),),
     "guarded condition": (cel("message.card != null ; message.n < 10"),),
+    "decimals": (
+        cel("decimals.lt(decimals.mul(message.n, '0.5'), decimal('1.5')) || string(decimals.neg(message.n)) == '3'"),
+    ),
     "ignored failure": (cel("message.n < 10", on_failure="NONE"),),
     "disabled": (cel("false", disabled=True),),
     "condition on reading": (cel("message.n < 10", mode="READ"),),
