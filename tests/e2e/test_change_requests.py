@@ -25,7 +25,9 @@ Run = Callable[..., subprocess.CompletedProcess[str]]
 def run(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Run]:
     folder = tmp_path_factory.mktemp("owned")
     users = {"ci": ([], ["*"]), "alice": (["*"], []), "root": ([], ["*"])}
-    entries = "".join(format_entry(name, HashedPassword.of(name), *patterns) for name, patterns in users.items())
+    entries = "".join(
+        format_entry(name, HashedPassword.of(name, n=2, r=1, p=1), *patterns) for name, patterns in users.items()
+    )
     (folder / "users.toml").write_text(entries.replace("[users.root]\n", '[users.root]\nbreak_glass = ["*"]\n'))
     (folder / "owners.toml").write_text(OWNERS)
     (folder / "orders-value.avsc").write_text(json.dumps(ORDER))

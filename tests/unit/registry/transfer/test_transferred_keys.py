@@ -183,7 +183,7 @@ def test_lines_that_no_registry_would_store_are_refused_without_their_secrets(li
 
 
 def test_callers_import_only_the_keys_that_they_may_write(tmp_path: Path) -> None:
-    users, password = tmp_path / "users.toml", HashedPassword.of(PASSWORD)
+    users, password = tmp_path / "users.toml", HashedPassword.of(PASSWORD, n=2, r=1, p=1)
     entries = [
         format_entry("all", password, [], ["*"]),
         format_entry("pii", password, [], ["*"], write_keys=["pii"]),
@@ -204,7 +204,7 @@ def test_callers_import_only_the_keys_that_they_may_write(tmp_path: Path) -> Non
 
 def test_shared_keks_are_imported_only_with_the_permission_on_all_keks(tmp_path: Path) -> None:
     """The registry unwraps their keys, so that a caller could bring the wrapped key of another KEK."""
-    users, password = tmp_path / "users.toml", HashedPassword.of(PASSWORD)
+    users, password = tmp_path / "users.toml", HashedPassword.of(PASSWORD, n=2, r=1, p=1)
     entries = [
         format_entry("pii", password, [], ["*"], write_keys=["pii"]),
         format_entry("keys", password, [], ["*"], write_keys=["*"]),
@@ -228,7 +228,7 @@ async def _post(app: FastAPI, content: bytes, user: str) -> Any:
 
 
 def test_a_user_without_permissions_of_keys_is_told_that_they_are_left_out(tmp_path: Path) -> None:
-    users, password = tmp_path / "users.toml", HashedPassword.of(PASSWORD)
+    users, password = tmp_path / "users.toml", HashedPassword.of(PASSWORD, n=2, r=1, p=1)
     users.write_text(format_entry("all", password, [], ["*"]))
     with running(users_file=str(users)) as app:
         report = TransferReport()

@@ -187,7 +187,7 @@ def test_encrypted_bodies_of_a_deleted_version_are_undecryptable(log: Log, *, pe
 
 
 def test_keys_that_the_audit_may_not_read_decide_nothing(tmp_path: Path) -> None:
-    users, password = tmp_path / "users.toml", HashedPassword.of(PASSWORD)
+    users, password = tmp_path / "users.toml", HashedPassword.of(PASSWORD, n=2, r=1, p=1)
     entries = [
         format_entry("admin", password, [], ["*"], write_keys=["*"]),
         format_entry("auditor", password, ["*"], []),

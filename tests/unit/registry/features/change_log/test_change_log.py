@@ -215,7 +215,7 @@ def test_a_reader_beside_many_writers_misses_nothing_and_sees_nothing_twice(node
 
 def test_a_caller_who_was_removed_during_the_wait_receives_no_change(tmp_path: Path) -> None:
     users = tmp_path / "users.toml"
-    password = HashedPassword.of("password")
+    password = HashedPassword.of("password", n=2, r=1, p=1)
     writer = format_entry("writer", password, ["*"], ["*"])
     users.write_text(writer + format_entry("removed", password, ["*"], []))
     with in_process(Settings(database_url="sqlite://", users_file=str(users))) as node, ThreadPoolExecutor(1) as pool:

@@ -91,7 +91,7 @@ class Node:
 
 
 def write_files(folder: Path) -> Settings:
-    entries = (format_entry(name, HashedPassword.of(name), **each) for name, each in USERS.items())
+    entries = (format_entry(name, HashedPassword.of(name, n=2, r=1, p=1), **each) for name, each in USERS.items())
     users = "".join(entries).replace("[users.other-ci]\n", '[users.other-ci]\nbreak_glass = ["orders-*"]\n')
     assert "break_glass" in users
     (folder / "users.toml").write_text(users)
