@@ -15,7 +15,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from contractlog.compatibility.errors import RegistryError
 from contractlog.registry.execution.drain_state import DrainState
 from contractlog.registry.telemetry import metric_catalogue
-from contractlog.registry.telemetry.metric_memory import Histogram, MetricValue, WorkerMetrics
+from contractlog.registry.telemetry.metric_memory import Histogram, MetricValues, WorkerMetrics
 
 __all__ = ["OutermostMiddleware", "make_request_id_factory"]
 
@@ -27,6 +27,7 @@ _NO_SCRIPTS: Final = (b"x-xss-protection", b"1; mode=block")  #: as the referenc
 _LAST: Final = (b"connection", b"close")
 _OTHER: Final = "other"
 _STATUSES: Final = (200, 201, 202, 204, 400, 401, 403, 404, 405, 408, 409, 413, 415, 422, 429, 500, 501, 503, 504)
+_STATUS_LABELS: Final = {status: str(status or _OTHER) for status in (*_STATUSES, 0)}
 _NO_ANSWER: Final = 499  #: status in the log of a request whose client disconnected before the response
 
 
@@ -125,7 +126,7 @@ class OutermostMiddleware:
         if route not in self._counts:
             route = (_OTHER, _OTHER)
         counts = self._counts[route]
-        (counts.get(status) or counts[0]).add()
+        counts[status if status in _STATUS_LABELS else 0].add()
         self._seconds[route[1]].observe(seconds)
         code = scope.get("error_code")
         if code is not None:
@@ -150,13 +151,10 @@ def _compile_templates(templates: Iterable[str]) -> list[tuple[re.Pattern[str], 
 
 def _route_metrics(
     meters: WorkerMetrics, routes: Iterable[tuple[str, str]]
-) -> tuple[dict[tuple[str, str], dict[int, MetricValue]], dict[str, Histogram]]:
+) -> tuple[dict[tuple[str, str], MetricValues], dict[str, Histogram]]:
     distinct = list(dict.fromkeys(routes))
     counts = {
-        (method, template): {
-            status: meters.value(metric_catalogue.REQUESTS, method, template, str(status or _OTHER))
-            for status in (*_STATUSES, 0)
-        }
+        (method, template): meters.values(metric_catalogue.REQUESTS, (method, template), _STATUS_LABELS)
         for method, template in distinct
     }
     return counts, {
