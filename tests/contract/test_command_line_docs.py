@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-import os
 import re
-import subprocess
-import sys
+import shlex
+from contextlib import redirect_stderr, redirect_stdout
+from io import StringIO
 from pathlib import Path
 
+import pytest
+
 from contractlog.clients import Registry
+from contractlog.clients.cli.main import main
 from contractlog.clients.cli.verbs import VERBS, Section
 
 from support.operations import LINE, NOTE, order
@@ -26,21 +29,18 @@ def shown() -> list[tuple[str, str]]:
     return [pair for block in blocks for pair in re.findall(r"^\$ ([^\n]*)\n((?:[^$].*\n)*)", block, re.MULTILINE)]
 
 
-def printed(command: str, url: str, folder: Path) -> str:
+def printed(command: str, url: str) -> str:
     """Return what a command prints on both streams, as a terminal shows it."""
-    program = f"{sys.executable} -m contractlog.clients.cli.main"
-    done = subprocess.run(
-        ["bash", "-c", f"{command.replace('contractlog', program, 1)} 2>&1"],
-        cwd=folder,
-        env={**os.environ, "CONTRACTLOG_REGISTRY_URL": url, "PYTHONUTF8": "1"},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    return CHANGING.sub("TIME", done.stdout.replace(url, ADDRESS).replace(program, "contractlog"))
+    name, *arguments = shlex.split(command)
+    assert name == "contractlog"
+    terminal = StringIO()
+    with redirect_stdout(terminal), redirect_stderr(terminal):
+        main(arguments)
+    return CHANGING.sub("TIME", terminal.getvalue().replace(url, ADDRESS))
 
 
-def test_every_command_prints_what_the_page_shows(tmp_path: Path) -> None:
+def test_every_command_prints_what_the_page_shows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
     for name, text in re.findall(r"^```json file=(\S+)\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text(text)
@@ -49,8 +49,9 @@ def test_every_command_prints_what_the_page_shows(tmp_path: Path) -> None:
             registry.register("orders-value", order())
             registry.register("orders-value", order(NOTE))
             registry.register("lines-value", LINE)
+        monkeypatch.setenv("CONTRACTLOG_REGISTRY_URL", url)
         for command, expected in shown():
-            assert printed(command, url, tmp_path) == CHANGING.sub("TIME", expected), command
+            assert printed(command, url) == CHANGING.sub("TIME", expected), command
 
 
 def test_the_page_has_an_example_of_every_command_of_a_registry() -> None:
