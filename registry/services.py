@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from contractlog.compatibility.errors import UsageError
-from contractlog.registry.access.owners_file import NO_OWNERS, Owners, OwnersFile
+from contractlog.registry.access.owners_file import NO_OWNERS, CurrentOwners, Owners, OwnersFile
+from contractlog.registry.access.users_file import UsersFile
 from contractlog.registry.execution.thread_pools import ThreadPools
 from contractlog.registry.execution.work_limits import CallerUsage
 from contractlog.registry.features.associations.service import AssociationService
@@ -213,5 +214,4 @@ def create_owners(settings: Settings) -> Callable[[], Owners]:
         raise UsageError(
             "an owners file needs a users file, because owners approve changes by name: pass --users FILE, too"
         )
-    file = OwnersFile(settings.owners_file)
-    return lambda: file.content
+    return CurrentOwners(OwnersFile(settings.owners_file), UsersFile(settings.users_file))

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import time
 import tomllib
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any, Final
 
 from contractlog.compatibility.identifiers import GLOBAL_CONTEXT, Subject
 from contractlog.registry.access.permissions import SubjectPattern, explain_pattern_mistake
 from contractlog.registry.access.reloaded_file import ReloadedFile
+from contractlog.registry.access.users_file import Users, UsersFile
 
-__all__ = ["NO_OWNERS", "OwnerRule", "Owners", "OwnersFile", "Protection", "parse_owners"]
+__all__ = ["NO_OWNERS", "CurrentOwners", "OwnerRule", "Owners", "OwnersFile", "Protection", "parse_owners"]
 
 _MEMBERS: Final = frozenset({"approvals", "owners", "protect"})
 _GROUP: Final = "@"  #: before the name of a group
@@ -60,6 +61,10 @@ class Owners:
         rules = tuple(rule for rule in reversed(self.rules) if rule.applies_to(scope))
         return rules[:1] if scope.name else rules
 
+    def restrict_to(self, users: Collection[str]) -> Owners:
+        """Return the rules without owners that are no users: their approvals no longer count."""
+        return Owners(tuple(replace(rule, owners=rule.owners.intersection(users)) for rule in self.rules))
+
 
 NO_OWNERS: Final = Owners()
 
@@ -69,6 +74,22 @@ class OwnersFile(ReloadedFile[Owners]):
 
     def __init__(self, path: str, clock: Callable[[], float] = time.monotonic) -> None:
         super().__init__(path, parse_owners, "owners", clock)
+
+
+class CurrentOwners:
+    """The owners of a file who are users of another file."""
+
+    def __init__(self, owners: OwnersFile, users: UsersFile) -> None:
+        self._owners = owners
+        self._users = users
+        self._cached: tuple[Owners, Users, Owners] | None = None  #: contents of the files, and the owners of both
+
+    def __call__(self) -> Owners:
+        """Return the owners in force."""
+        owners, users, cached = self._owners.content, self._users.users, self._cached
+        if cached is None or cached[0] is not owners or cached[1] is not users:
+            self._cached = cached = (owners, users, owners.restrict_to(users.by_name.keys()))
+        return cached[2]
 
 
 def parse_owners(text: str) -> Owners:

@@ -83,6 +83,15 @@ class StoredAssociation:
         return f"{self.resource_namespace}:{self.resource_name}/{self.association_type}"
 
     @property
+    def change_log_details(self) -> dict[str, str]:
+        """The details in the change log: what the association binds to what."""
+        return {
+            "subject": str(self.subject),
+            "resourceName": self.resource_name,
+            "associationType": self.association_type,
+        }
+
+    @property
     def rank(self) -> tuple[str, ...]:
         """Sort key of lists of associations."""
         resource = (self.resource_name, self.resource_namespace, self.resource_type)

@@ -453,7 +453,7 @@ class _PlanBuilder:
         changed = (("association.updated", association) for association in self.plan.associations)
         removed = (("association.deleted", association) for association in self.plan.removed_associations)
         self.plan.lines += [
-            ChangeLogEntry("", action, association.change_log_name, details={"subject": str(association.subject)})
+            ChangeLogEntry("", action, association.change_log_name, details=association.change_log_details)
             for action, association in (*changed, *removed)
         ]
         self.plan.lines += self.plan.keys.entries()

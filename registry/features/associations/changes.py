@@ -338,7 +338,7 @@ def _record_change(transaction: Transaction, action: str, association: StoredAss
         action,
         association.change_log_name,
         details={
-            "subject": str(association.subject),
+            **association.change_log_details,
             "guid": association.guid,
             "resourceId": association.resource_id,
             "lifecycle": association.lifecycle.value,

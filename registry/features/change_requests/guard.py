@@ -27,8 +27,9 @@ from contractlog.registry.features.change_requests.values import (
     ChangeRequest,
     Effect,
     RequestStatus,
+    StoredWaiver,
     count_missing_approvals,
-    find_effect,
+    find_effects,
     needs_approval,
 )
 from contractlog.registry.storage.snapshot import Snapshot
@@ -79,7 +80,7 @@ class ProtectionGuard:
         outcome = work(transaction)
         if request is None and not self._owners().rules:
             return outcome
-        effects = [effect for entry in transaction.entries if (effect := find_effect(entry)) is not None]
+        effects = [effect for entry in transaction.entries for effect in find_effects(entry)]
         for subject, kind in dict.fromkeys((effect.subject, effect.kind) for effect in effects):
             same = [effect for effect in effects if (effect.subject, effect.kind) == (subject, kind)]
             self._require_permitted(transaction, request, same, authority)
@@ -104,8 +105,7 @@ class ProtectionGuard:
         if not rules:
             return
         label, details = str(effect.subject), {"kind": effect.kind.value}
-        waivers = queries.list_waivers(transaction, subject=effect.subject, now=transaction.now, limit=_MAX_WAIVERS)
-        waiver = next((each for each in waivers if each.permits(effect, transaction.actor, transaction.now)), None)
+        waiver = _find_waiver(transaction, effect, rules)
         if waiver is not None:
             transaction.record_change("protection.waived", label, details={**details, "waiver": waiver.id})
         elif authority and authority.break_glass and authority.permissions.permits_break_glass(effect.subject):
@@ -170,6 +170,17 @@ def _require_approved(request: ChangeRequest, rules: Iterable[OwnerRule], effect
     for effect in effects:
         if effect.kind is ActionKind.REGISTRATION and effect.after != request.content_hash:
             raise registry_moved_error(request)
+
+
+def _find_waiver(transaction: Transaction, effect: Effect, rules: Iterable[OwnerRule]) -> StoredWaiver | None:
+    """Return a waiver of the caller whose approvals satisfy the rules that are in force now."""
+    waivers = queries.list_waivers(transaction, subject=effect.subject, now=transaction.now, limit=_MAX_WAIVERS)
+    for waiver in waivers:
+        if waiver.permits(effect, transaction.actor, transaction.now):
+            request = queries.find_request(transaction, waiver.request_id)
+            if request is not None and not count_missing_approvals(rules, request.author, request.approvers):
+                return waiver
+    return None
 
 
 def _record_merge(transaction: Transaction, request: ChangeRequest) -> None:

@@ -37,6 +37,7 @@ from contractlog.registry.features.change_requests.guard import (
 )
 from contractlog.registry.features.change_requests.proposals import ProposalRunner, find_kind, resolve_subject
 from contractlog.registry.features.change_requests.values import (
+    ActionKind,
     ChangeRequest,
     RequestStatus,
     StoredWaiver,
@@ -91,6 +92,8 @@ class ChangeRequestService(ReadService):
         kind, author, now = find_kind(proposal), current_actor.get(), self.now()
         days = _require_proposal(proposal)
         subject = await self._query(resolve_subject, name, kind)
+        if kind is ActionKind.WAIVER and not self._owners().find_rules(subject):
+            raise InvalidChangeRequest(detail=f"{subject} has no owners: its changes need no waiver")
         base = await self._query(queries.fingerprint_state, subject)
         checked = await self._proposals.check(proposal, subject, author)
         request = ChangeRequest(
@@ -126,6 +129,7 @@ class ChangeRequestService(ReadService):
         """
         kind = find_kind(proposal)
         days = _require_proposal(proposal)
+        await self.get(request_id)
         existing = await self._query(require_open_request, request_id, self.now())
         if existing.author != current_actor.get():
             raise ApprovalDenied(id=request_id, detail=f"only its author {existing.author} may change it")
@@ -259,6 +263,7 @@ class ChangeRequestService(ReadService):
             RegistryError: the registry rejects the change.
         """
         permissions = current_permissions.get()
+        await self.get(request_id)
         request = await self._query(require_open_request, request_id, self.now())
         permissions.require(Permission.WRITE, request.subject)
         rules = self._find_rules(request)
@@ -297,9 +302,8 @@ class ChangeRequestService(ReadService):
 
 def _require_readable(snapshot: Snapshot, request_id: int) -> ChangeRequest:
     request = queries.find_request(snapshot, request_id)
-    if request is None:
+    if request is None or not may_read(request.subject):  # numbers of others do not name their subjects
         raise ChangeRequestNotFound(id=request_id)
-    current_permissions.get().require(Permission.READ, request.subject)
     return request
 
 

@@ -13,6 +13,7 @@ from typing import Any, Final, Protocol
 
 from contractlog.compatibility.identifiers import Subject
 from contractlog.registry.access.owners_file import OwnerRule, Protection
+from contractlog.registry.access.permissions import topic_permission_subject
 
 __all__ = [
     "ActionKind",
@@ -22,7 +23,7 @@ __all__ = [
     "RequestStatus",
     "StoredWaiver",
     "count_missing_approvals",
-    "find_effect",
+    "find_effects",
     "needs_approval",
 ]
 
@@ -139,8 +140,8 @@ class _Entry(Protocol):
 _BYPASS: Final = "bypass"  #: member of entries of versions that were not checked for compatibility
 
 
-def find_effect(entry: _Entry) -> Effect | None:
-    """Return the effect that a change log entry records; None if it concerns no subject and no settings."""
+def find_effects(entry: _Entry) -> list[Effect]:
+    """Return the effects that a change log entry records; none if it concerns no subject and no settings."""
     resource, _, verb = entry.action.partition(".")
     if resource == "version" and "replaced_by" not in entry.details:  # that is a part of the registration
         name, _, number = entry.target.rpartition("/")
@@ -149,14 +150,17 @@ def find_effect(entry: _Entry) -> Effect | None:
         first = bypass == "NONE" and number == "1"  # nothing earlier could have been broken
         kind = ActionKind.REGISTRATION if registered else ActionKind.DELETION
         breaking = not registered or (bypass is not None and not first)
-        return Effect(Subject.parse(name), kind, breaking, entry.after)
+        return [Effect(Subject.parse(name), kind, breaking, entry.after)]
     if resource == "settings":
-        return Effect(Subject.parse(entry.target), ActionKind.SETTINGS)
+        return [Effect(Subject.parse(entry.target), ActionKind.SETTINGS)]
     if resource == "association" and "subject" in entry.details:
-        return Effect(Subject.parse(entry.details["subject"]), ActionKind.ASSOCIATION)
+        # Producers of the topic write what the bound subject says, instead of what the topic's own subject says.
+        topic = topic_permission_subject(entry.details["resourceName"], entry.details["associationType"])
+        bound = Subject.parse(entry.details["subject"])
+        return [Effect(subject, ActionKind.ASSOCIATION) for subject in dict.fromkeys((bound, topic))]
     if entry.action == "waiver.granted":
-        return Effect(Subject.parse(entry.target), ActionKind.WAIVER)
-    return None
+        return [Effect(Subject.parse(entry.target), ActionKind.WAIVER)]
+    return []
 
 
 def needs_approval(rule: OwnerRule, effect: Effect) -> bool:

@@ -16,7 +16,7 @@ from contractlog.registry.access.users_file_editor import format_entry
 from contractlog.registry.app import create_app
 from contractlog.registry.settings import Settings
 
-from support.export_lines import create_content, create_export
+from support.export_lines import ASSOCIATION, create_content, create_export
 from support.lineage_events import dataset, job_event
 from support.registry import in_process
 
@@ -48,6 +48,7 @@ USERS: dict[str, dict[str, Any]] = {
     "bob": {"read": ["orders-*"], "write": []},
     "carol": {"read": ["orders-*"], "write": []},
     "reader": {"read": ["other-*"], "write": []},
+    "writer": {"read": [], "write": ["other-*"]},
 }
 
 
@@ -198,6 +199,22 @@ def test_no_write_reaches_a_protected_subject_directly(
     assert registered.ok("ci", "GET", "/subjects/orders-value/versions") == [1]
 
 
+def test_a_topic_with_a_protected_subject_is_not_bound_to_another(registered: Node) -> None:
+    registered.ok("ci", "POST", "/subjects/other-value/versions", {"schema": ORDER_2})
+    resource = {"resourceName": "orders", "resourceNamespace": "b", "resourceId": "i", "resourceType": "topic"}
+    bound = {"subject": "other-value", "associationType": "value", "lifecycle": "WEAK"}
+    before = registered.actions()
+    assert registered.code("ci", "POST", "/associations", {**resource, "associations": [bound]}) == 40382
+    batch = {"requests": [{**resource, "associations": [{**bound, "opType": "CREATE"}]}]}
+    refused = registered("ci", "POST", "/associations:batchMutate", batch).json()
+    assert refused["results"][0]["error"]["error_code"] == 40382, refused
+    lines = create_export({**ASSOCIATION, **resource, "subject": "other-value"})
+    assert registered.send("ci", "/contractlog/v1/import", create_content(lines)).status_code == 403
+    assert registered.actions() == before
+    key = {**resource, "associations": [{**bound, "associationType": "key"}]}
+    assert registered.code("ci", "POST", "/associations", key) == 40382
+
+
 @pytest.mark.parametrize("subject", ["orders-value", "notes-value"])
 def test_an_import_does_not_change_a_protected_subject(registered: Node, subject: str) -> None:
     lines = create_export(
@@ -295,6 +312,37 @@ def test_a_waiver_permits_its_user_one_kind_of_change(registered: Node) -> None:
     assert registered.actions()[-2:] == ["version.registered", "protection.waived"]
 
 
+def test_a_subject_without_owners_has_no_waivers(node: Node) -> None:
+    proposal = {"subject": "other-value", "change": {"waiver": {"kind": "registration", "days": 7}}, "reason": "r"}
+    assert node.code("ci", "POST", PATH, proposal) == 42285
+
+
+def test_a_waiver_permits_nothing_that_its_approvals_would_not_permit_now(tmp_path: Path) -> None:
+    settings = replace(write_files(tmp_path), database_url=f"sqlite:///{tmp_path / 'registry.db'}")
+    owners = tmp_path / "owners.toml"
+    owners.write_text(OWNERS.replace("approvals = 2", "approvals = 1"))
+    with in_process(settings) as client:
+        node = Node(client)
+        request = node.open({"waiver": {"kind": "registration", "days": 7}})
+        node.approve(request, "alice")
+        node.merge(request)
+    owners.write_text(OWNERS)
+    with in_process(settings) as client:
+        assert Node(client).code("ci", "POST", "/subjects/orders-value/versions", {"schema": ORDER}) == 40382
+
+
+def test_approvals_of_owners_who_are_no_users_do_not_count(tmp_path: Path) -> None:
+    settings = replace(write_files(tmp_path), database_url=f"sqlite:///{tmp_path / 'registry.db'}")
+    users = tmp_path / "users.toml"
+    with in_process(settings) as client:
+        request = Node(client).open({"schema": {"schema": ORDER}})
+        Node(client).approve(request, "alice", "bob")
+    users.write_text(users.read_text().replace("[users.bob]", "[users.bobby]"))
+    with in_process(settings) as client:
+        assert Node(client).code("ci", "POST", f"{PATH}/{request['id']}/merge") == 40984
+        assert Node(client).ok("ci", "GET", f"{PATH}/{request['id']}")["approvals_missing"] == 1
+
+
 def test_break_glass_needs_its_own_permission_and_leaves_an_entry(registered: Node) -> None:
     versions, headers = "/subjects/orders-value/versions", {"Contractlog-Break-Glass": "incident 42"}
     assert registered.code("ci", "POST", versions, {"schema": ORDER_2}, headers=headers) == 40382
@@ -312,8 +360,11 @@ def test_lists_leave_out_what_the_caller_may_not_read(registered: Node) -> None:
     assert registered.ok("reader", "GET", PATH)["change_requests"] == []
     assert registered.ok("ci", "GET", f"{PATH}?status=open")["change_requests"] == []
     assert registered.ok("ci", "GET", f"{PATH}?status=merged&subject=orders-value&limit=1")["next"] == 1
-    assert registered.code("reader", "GET", f"{PATH}/1") == 40301
-    assert registered.code("reader", "POST", f"{PATH}/1/approvals", {"revision": 1}) == 40301
+    assert registered.code("reader", "GET", f"{PATH}/1") == 40481
+    assert registered.code("reader", "POST", f"{PATH}/1/approvals", {"revision": 1}) == 40481
+    assert registered.code("writer", "POST", f"{PATH}/1/merge") == 40481
+    update = {"subject": "other-value", "change": {"mode": {"mode": "READONLY"}}, "reason": "r"}
+    assert registered.code("writer", "PUT", f"{PATH}/1", update) == 40481
     for number in ("7", "x", "1" * 30):
         assert registered.code("ci", "GET", f"{PATH}/{number}") == 40481
 

@@ -33,7 +33,7 @@ from contractlog.registry.features.change_requests.bodies import (
     ProposedChangeBody,
     WaiverProposalBody,
 )
-from contractlog.registry.features.change_requests.values import find_effect
+from contractlog.registry.features.change_requests.values import find_effects
 from contractlog.registry.features.config_and_mode.bodies import ConfigRequest
 from contractlog.registry.http.request_bodies import RegisterRequest
 from contractlog.registry.registration.request import RegistrationRequest
@@ -178,27 +178,33 @@ class ProtectedRegistry(RuleBasedStateMachine):
             return
         with self.store.open_snapshot() as snapshot:
             entries = list_changes_after(snapshot, self.checked, 1_000)
-        effects = {effect for entry in entries if (effect := find_effect(_Entry(entry))) is not None}
+        effects = {effect for entry in entries for effect in find_effects(_Entry(entry))}
         actions = [entry.action for entry in entries]
+        approvers: set[str] = set()
         if effects:
             merges = [entry for entry in entries if entry.action == "change_request.merged"]
             if merges:
                 (merged,) = merges
                 model = self.requests.pop(merged.facts["id"])
                 assert merged.facts["revision"] == model["revision"]
-                assert len(model["approvers"] - {model["author"]}) >= self.owners.rules[0].approvals
+                approvers = model["approvers"] - {model["author"]}
+                assert len(approvers) >= self.owners.rules[0].approvals
             elif "protection.waived" in actions:
                 kinds = {entry.facts["kind"] for entry in entries if entry.action == "protection.waived"}
                 actor = entries[0].actor
                 for kind in kinds:
                     permitted = {kind, "deletion"} if kind == "settings" else {kind}
-                    assert any(user == actor and k in permitted and self.now < end for user, k, end in self.waivers)
+                    assert any(
+                        user == actor and k in permitted and self.now < end and count >= self.owners.rules[0].approvals
+                        for user, k, end, count in self.waivers
+                    )
             else:
                 assert "protection.bypassed" in actions
                 assert entries[0].actor == "deputy"
         for entry in entries:
             if entry.action == "waiver.granted":
-                self.waivers.append((entry.facts["user"], entry.facts["kind"], entry.facts["expires_at"]))
+                facts = entry.facts
+                self.waivers.append((facts["user"], facts["kind"], facts["expires_at"], len(approvers)))
         self.checked += len(entries)
 
 
