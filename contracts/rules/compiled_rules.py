@@ -22,12 +22,14 @@ from contractlog.contracts.rules.sentences import describe_rule
 __all__ = [
     "FIELD_VARIABLES",
     "GUARD_PARAMETER",
+    "MAX_CHECKED_CHARACTERS",
     "RULE_TYPES",
     "CompiledRule",
     "RuleProblem",
     "check_rule_set",
     "compile_rule",
     "count_rule_characters",
+    "find_rule_error",
 ]
 
 GUARD_PARAMETER: Final = "cel.ignore.guard.separator"
@@ -94,6 +96,10 @@ class CompiledRule:
         return run(variables)
 
 
+#: Characters of all checked expressions of a rule set: a request must not hold a core for longer than a second.
+MAX_CHECKED_CHARACTERS: Final = 100_000
+
+
 @dataclass(frozen=True, slots=True)
 class RuleProblem:
     """A problem of a rule, seen before it runs."""
@@ -142,28 +148,52 @@ def check_rule_set(rule_set: RuleSet, schema: ParsedSchema | None) -> list[RuleP
 
     Without a schema, report only errors that no schema could avoid.
     The records of migration and encoding rules are not those of the schema, so the types of their fields are unknown.
+    The check ends with an error at the rule with which all expressions together are longer than
+    ``MAX_CHECKED_CHARACTERS``.
     """
+    return list(_find_problems(rule_set, schema, warnings=True))
+
+
+def find_rule_error(rule_set: RuleSet, schema: ParsedSchema | None) -> RuleProblem | None:
+    """Return the first error of ``check_rule_set``; None if there are only warnings."""
+    problems = _find_problems(rule_set, schema, warnings=False)
+    return next((problem for problem in problems if problem.severity == "error"), None)
+
+
+def _find_problems(rule_set: RuleSet, schema: ParsedSchema | None, *, warnings: bool) -> Iterator[RuleProblem]:
     others = (*rule_set.migration_rules, *rule_set.encoding_rules)
     messages = [(rule, DYN) for rule in others if _is_checked(rule)]
     domain = list(filter(_is_checked, rule_set.domain_rules))
     if domain:
         message = DYN if schema is None else record_type(schema)
         messages += [(rule, message) for rule in domain]
-    return [problem for rule, message in messages for problem in _check_rule(rule, _variable_types(rule, message))]
+    left = MAX_CHECKED_CHARACTERS
+    for rule, message in messages:
+        left -= _count_checked_characters(rule)
+        if left < 0:
+            problem = f"With this rule, the expressions have more than {MAX_CHECKED_CHARACTERS:,} characters"
+            yield RuleProblem(rule.name, problem, 1, 1, "error")
+            return
+        yield from _check_rule(rule, _variable_types(rule, message), warnings=warnings)
 
 
 def count_rule_characters(rule_set: RuleSet) -> int:
     """Return the length of all expressions that ``check_rule_set`` parses."""
     rules = (*rule_set.migration_rules, *rule_set.domain_rules, *rule_set.encoding_rules)
-    lengths = (len(rule.expr or "") for rule in rules if _is_checked(rule))
-    return sum(length for length in lengths if length <= MAX_TEXT_LENGTH)
+    return min(MAX_CHECKED_CHARACTERS, sum(map(_count_checked_characters, filter(_is_checked, rules))))
+
+
+def _count_checked_characters(rule: Rule) -> int:
+    """Return the length of an expression; one that is rejected unread counts nothing."""
+    length = len(rule.expr or "")
+    return length if length <= MAX_TEXT_LENGTH else 0
 
 
 def _is_checked(rule: Rule) -> bool:
     return rule.type in RULE_TYPES and not rule.disabled
 
 
-def _check_rule(rule: Rule, variables: Mapping[str, ValueType]) -> Iterator[RuleProblem]:
+def _check_rule(rule: Rule, variables: Mapping[str, ValueType], *, warnings: bool) -> Iterator[RuleProblem]:
     if not rule.expr:
         yield RuleProblem(rule.name, "The rule has no expression, so it has no effect.", 1, 1, "warning")
         return
@@ -174,8 +204,9 @@ def _check_rule(rule: Rule, variables: Mapping[str, ValueType]) -> Iterator[Rule
         severity: Literal["error", "warning"] = "warning" if error.outside_subset else "error"
         yield RuleProblem(rule.name, error.message, error.line, error.column, severity)
         return
-    for part in typed:
-        for doubt in () if part is None else part.doubts:
+    for part in typed if warnings else ():
+        for describe in () if part is None else part.doubts:
+            doubt = describe()
             yield RuleProblem(rule.name, doubt.message, doubt.line, doubt.column, "warning")
 
 

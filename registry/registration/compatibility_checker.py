@@ -15,7 +15,7 @@ from contractlog.compatibility.identifiers import Subject
 from contractlog.compatibility.level import Level
 from contractlog.compatibility.memo import Memo
 from contractlog.compatibility.schema import ParsedSchema, RegisteredSchema
-from contractlog.contracts.rules.compiled_rules import check_rule_set, count_rule_characters
+from contractlog.contracts.rules.compiled_rules import count_rule_characters, find_rule_error
 from contractlog.registry.execution.work_limits import current_work
 from contractlog.registry.registration.parser import ParsedDraft, SchemaParser
 from contractlog.registry.storage.snapshot import Snapshot
@@ -84,9 +84,9 @@ class CompatibilityChecker:
         if rule_set is None or rule_set.enable_at == "NONE":
             return
         current_work.get().parse(_RULE_WORK * count_rule_characters(rule_set))
-        for problem in check_rule_set(rule_set, candidate.parsed):
-            if problem.severity == "error":
-                raise InvalidRuleSet(f"Invalid rule set: {problem}")
+        problem = find_rule_error(rule_set, candidate.parsed)
+        if problem is not None:
+            raise InvalidRuleSet(f"Invalid rule set: {problem}")
 
     def find_reserved_conflicts(
         self, candidate: ParsedDraft, previous: RegisteredSchema | None, configured: ScopeSettings

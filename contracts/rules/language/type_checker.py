@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
-from functools import reduce
+from functools import partial, reduce
 from typing import Final
 
 from contractlog.contracts.rules.functions.function_table import FUNCTIONS, OUTSIDE_NAMESPACES, TYPE_NAMES, RuleFunction
@@ -67,7 +67,8 @@ class TypedExpression:
 
     root: Expression
     types: Mapping[int, ValueType]  #: by ``id`` of the node
-    doubts: tuple[RuleExpressionError, ...] = ()  #: fields that the schema does not name, but allows
+    #: fields that the schema does not name, but allows; each is described when it is called
+    doubts: tuple[Callable[[], RuleExpressionError], ...] = ()
 
     @property
     def type(self) -> ValueType:
@@ -125,7 +126,7 @@ def _may_equal(left: ValueType, right: ValueType) -> bool:
 class _Inference:
     strict: bool  #: every name must be declared
     types: dict[int, ValueType] = field(default_factory=dict)
-    doubts: list[RuleExpressionError] = field(default_factory=list)
+    doubts: list[Callable[[], RuleExpressionError]] = field(default_factory=list)
 
     def infer(self, node: Expression, scope: _Scope) -> ValueType:
         value_type = self._infer(node, scope)
@@ -175,9 +176,9 @@ class _Inference:
             fields = operand.fields.by_name
             if name in fields:
                 return fields[name]
-            problem = _error(node, f"{operand} has no field '{name}'.{_suggest(name, fields)}")
+            problem = partial(_undeclared_field_error, node, operand, name)
             if operand.fields.closed:
-                raise problem
+                raise problem()
             self.doubts.append(problem)
             return DYN
         if operand.kind is _K.MAP:
@@ -332,6 +333,11 @@ def _check_pattern(node: Literal) -> None:
         check_pattern(str(node.value))
     except PatternSyntaxError as error:
         raise _error(node, f"The pattern is not valid: {error}.") from None
+
+
+def _undeclared_field_error(node: Expression, record: ValueType, name: str) -> RuleExpressionError:
+    fields = record.fields.by_name if record.fields else ()
+    return _error(node, f"{record} has no field '{name}'.{_suggest(name, fields)}")
 
 
 def _suggest(name: str, names: Iterable[str]) -> str:

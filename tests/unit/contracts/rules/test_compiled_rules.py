@@ -12,7 +12,15 @@ import pytest
 from contractlog.compatibility.data_contract import Rule, RuleSet
 from contractlog.compatibility.formats import parse_schema
 from contractlog.compatibility.schema import ParsedSchema, SchemaDraft, SchemaType
-from contractlog.contracts.rules.compiled_rules import RuleProblem, check_rule_set, compile_rule
+from contractlog.contracts.rules.compiled_rules import (
+    MAX_CHECKED_CHARACTERS,
+    RuleProblem,
+    check_rule_set,
+    compile_rule,
+    count_rule_characters,
+    find_rule_error,
+)
+from contractlog.contracts.rules.language import type_checker
 from contractlog.contracts.rules.language.schema_types import record_type
 from contractlog.contracts.rules.language.value_types import STRING, describe_type
 from contractlog.contracts.rules.rule_errors import RuleEvaluationError, RuleExpressionError
@@ -177,6 +185,27 @@ def test_an_undeclared_property_is_a_warning_only_where_the_schema_allows_it() -
     assert [problem.severity for problem in problems("message.address.zap == 'a'", JSON)] == ["error"]
     assert problems("message.address.next.next.zip == 'a'", JSON) == []
     assert compile_rule(condition("message.nam == 'a'"), JSON).evaluate({"message": {"nam": "a"}}) is True
+
+
+def test_the_checked_expressions_of_a_rule_set_are_bounded_together() -> None:
+    long = "+".join(["1"] * 2_000) + " > 0"
+    count = MAX_CHECKED_CHARACTERS // len(long)
+    rules = tuple(condition(long, name=f"r{number}") for number in range(count + 1))
+    assert count_rule_characters(RuleSet(domain_rules=rules[:-1])) == count * len(long)
+    assert find_rule_error(RuleSet(domain_rules=rules[:-1]), AVRO) is None
+    *_, problem = check_rule_set(RuleSet(domain_rules=rules), AVRO)
+    assert (problem.rule, problem.severity) == (f"r{count}", "error")
+    assert "more than 100,000 characters" in problem.message
+    assert find_rule_error(RuleSet(domain_rules=rules), AVRO) == problem
+    assert count_rule_characters(RuleSet(domain_rules=rules)) == MAX_CHECKED_CHARACTERS
+
+
+def test_the_first_error_is_found_without_a_word_on_undeclared_fields(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(type_checker, "get_close_matches", None)  # takes milliseconds for each of many fields
+    rule_set = RuleSet(domain_rules=(condition("message.nam == 'a'"), condition("1 + ''", name="second")))
+    problem = find_rule_error(rule_set, JSON)
+    assert problem is not None
+    assert problem.rule == "second"
 
 
 def test_only_enabled_rules_of_this_language_are_checked() -> None:
