@@ -55,20 +55,37 @@ def _format_time(at: int) -> str:
 
 
 def parse_cloud_event(text: str | bytes) -> RecordedChange:
-    """Return the entry of an event; attributes besides the data must agree with it.
+    """Return the entry of an event, which has nothing that the entry's hash does not cover except its source and head.
 
     Raises:
-        ValueError: it is not an event of an entry.
+        ValueError: it is not an event of an entry, has other members, or has a name twice.
     """
     try:
-        event = json.loads(text)
+        event = json.loads(text, object_pairs_hook=_read_object, parse_constant=_reject_constant)
     except RecursionError:
         raise ValueError("it is nested too deep") from None
     if not isinstance(event, Mapping) or event.get("specversion") != "1.0":
         raise ValueError("it is not a CloudEvent 1.0 in JSON")
     change = RecordedChange.from_body(event.get("data"))
-    expected = format_cloud_event(change)
-    for name in ("id", "type", "subject", "time", "sequence"):
-        if event.get(name) != expected.get(name):
-            raise ValueError(f"`{name}` is not that of its data")
+    _require_equal(event, format_cloud_event(change), free=frozenset({"source", "data", "contractloghead"}))
+    _require_equal(event["data"], change.body())
     return change
+
+
+def _require_equal(
+    members: Mapping[str, Any], expected: Mapping[str, Any], *, free: frozenset[str] = frozenset()
+) -> None:
+    for name in sorted((members.keys() | expected.keys()) - free):
+        if members.get(name) != expected.get(name):
+            raise ValueError(f"`{name}` is not that of its data" if free else f"`{name}` is no member of an entry")
+
+
+def _read_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    members = dict(pairs)
+    if len(members) < len(pairs):
+        raise ValueError("a name occurs twice in an object")
+    return members
+
+
+def _reject_constant(name: str) -> None:
+    raise ValueError(f"{name} is no JSON")

@@ -14,15 +14,15 @@ __all__ = ["LIST_FORMAT", "print_list", "print_request"]
 
 FORMAT: Final = "contractlog.change/1"
 LIST_FORMAT: Final = "contractlog.change-list/1"
-_MAX_TEXT_LENGTH: Final = 400  #: of a schema
+_MAX_TEXT_LENGTH: Final = 400  #: of a value
+_MAX_CELL_LENGTH: Final = 80  #: of a cell of the list
 _MAX_LISTED: Final = 20  #: reasons, clients and datasets
 
 
 def print_list(requests: Sequence[Mapping[str, Any]]) -> None:
     """Print a line for each change request."""
-    rows = [
-        (each["id"], each["status"], each["kind"], each["subject"], each["author"], each["reason"]) for each in requests
-    ]
+    names = ("id", "status", "kind", "subject", "author", "reason")
+    rows = [tuple(_shorten(str(each[name]), _MAX_CELL_LENGTH) for name in names) for each in requests]
     print_table(("NUMBER", "STATUS", "KIND", "SUBJECT", "AUTHOR", "REASON"), rows)
 
 
@@ -31,16 +31,23 @@ def print_request(options: Namespace, request: Mapping[str, Any]) -> None:
     if options.format == "json":
         print_json({"format": FORMAT, **request})
         return
-    print_table(("FACT", "VALUE"), list(_list_facts(request)))
+    facts = list(_list_facts(request))
+    print_table(("FACT", "VALUE"), [(name, _shorten(str(value), _MAX_TEXT_LENGTH)) for name, value in facts])
+    if any(len(str(value)) > _MAX_TEXT_LENGTH for _, value in facts):
+        print_result(f"… long values are cut off; read all: contractlog change show {request['id']} --format json")
     for comment in request.get("comments") or ():
         print_result(f"{comment.get('author')}, {describe_time(comment.get('at'))}: {comment.get('text')}")
 
 
+def _shorten(text: str, length: int) -> str:
+    return text if len(text) <= length else f"{text[:length]}…"
+
+
 def _list_proposal(change: Mapping[str, Any], author: object) -> Iterator[tuple[str, object]]:
-    """Yield what exactly is proposed."""
-    if (schema := change.get("schema")) is not None:
-        text = str(schema.get("schema"))
-        yield "schema", text if len(text) <= _MAX_TEXT_LENGTH else f"{text[:_MAX_TEXT_LENGTH]}… (--format json has all)"
+    """Yield what exactly is proposed: owners approve all of it."""
+    yield from _list_schema(change.get("schema") or {})
+    if change.get("normalize"):
+        yield "normalize", "yes"
     if (deletion := change.get("deletion")) is not None:
         version = deletion.get("version")
         versions = "all versions" if version is None else f"version {version}"
@@ -51,6 +58,25 @@ def _list_proposal(change: Mapping[str, Any], author: object) -> Iterator[tuple[
     for member in ("config", "mode"):
         if (settings := change.get(member)) is not None:
             yield member, json.dumps(settings, ensure_ascii=False)
+
+
+def _list_schema(schema: Mapping[str, Any]) -> Iterator[tuple[str, object]]:
+    """Yield each member of a proposed version, with a line for each rule, property and tagged path."""
+    for member, value in schema.items():
+        if member == "ruleSet":
+            for kind, rules in (value or {}).items():
+                for rule in rules if isinstance(rules, list) else [rules]:
+                    yield f"rules: {kind}", _format_member(rule)
+        elif member == "metadata":
+            for kind, parts in (value or {}).items():
+                for name, part in parts.items() if isinstance(parts, dict) else [(kind, parts)]:
+                    yield f"metadata: {kind}", f"{name}: {_format_member(part)}"
+        elif value not in (None, []):
+            yield member, _format_member(value)
+
+
+def _format_member(value: object) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
 def _list_facts(request: Mapping[str, Any]) -> Iterator[tuple[str, object]]:

@@ -35,7 +35,8 @@ _MAX_KMS_KEY_ID: Final = 2_048
 _MAX_DOC: Final = 65_536
 _MAX_KMS_PROPERTIES: Final = 16_384  #: characters of all names and values
 _MAX_WRAPPED_KEY: Final = 16_384  #: base64 characters
-_CREDENTIAL: Final = re.compile(r"secret|password|token|credential|private[._-]?key(?![._-]?id)", re.IGNORECASE)
+_CREDENTIAL: Final = re.compile(r"secret|password|token|credential|jaas|private[._-]?key(?![._-]?id)", re.IGNORECASE)
+_USER_INFORMATION: Final = re.compile(r"://[^/?#]*@")  #: user and password in a URL
 _KMS_TYPE_PREFIXES: Final = {"aws": "aws-kms", "azure": "azure-kms", "gcp": "gcp-kms"}
 
 
@@ -171,9 +172,15 @@ def validate_kek(kek: StoredKek) -> StoredKek:
         raise InvalidKeyField(field="kmsProps")
     for name in properties:
         if _CREDENTIAL.search(name):
-            detail = f"`{name}` is a credential, which is never stored. Configure it where the keys are used"
-            raise InvalidKeyField(f"Invalid or missing value for field 'kmsProps' of key: {detail}", field="kmsProps")
+            raise _credential_error("kmsProps", f"`{name}`")
+    if _USER_INFORMATION.search(kek.kms_key_id):
+        raise _credential_error("kmsKeyId", "what stands before the @ of the address")
     return kek
+
+
+def _credential_error(member: str, part: str) -> InvalidKeyField:
+    detail = f"{part} is a credential, which is never stored. Configure it where the keys are used"
+    return InvalidKeyField(f"Invalid or missing value for field '{member}' of key: {detail}", field=member)
 
 
 def _is_storable(text: str, maximum: int) -> bool:

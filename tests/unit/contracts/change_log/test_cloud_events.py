@@ -61,11 +61,30 @@ def test_an_event_has_the_attributes_of_the_specification() -> None:
         {"data": {"sequence": True}},
         {"data": {**CHANGE.body(), "details": [1]}},
         {"data": {**CHANGE.body(), "after": 1}},
+        {"data": {**CHANGE.body(), "reviewer": "mallory"}},
+        {"actor": "mallory"},
+        {"data_base64": "e30="},
     ],
 )
 def test_an_event_that_disagrees_with_its_data_is_rejected(change: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match=r".+"):
         parse_cloud_event(json.dumps({**format_cloud_event(CHANGE), **change}))
+
+
+@pytest.mark.parametrize(
+    ("part", "change"),
+    [
+        ('"actor":', '"actor":"mallory","actor":'),
+        ('"data":', '"data":{"actor":"mallory"},"data":'),
+        ('"sequence":4', '"sequence":NaN,"sequence":4'),
+        ('"sequence":4', '"sequence":Infinity'),
+    ],
+)
+def test_a_name_that_occurs_twice_is_rejected(part: str, change: str) -> None:
+    line = json.dumps(format_cloud_event(CHANGE), separators=(",", ":"))
+    assert part in line
+    with pytest.raises(ValueError, match=r".+"):
+        parse_cloud_event(line.replace(part, change))
 
 
 @pytest.mark.parametrize("text", ["", "[]", "{", "[" * 100_000, "1"])

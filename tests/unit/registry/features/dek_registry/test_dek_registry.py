@@ -96,7 +96,7 @@ def test_a_kek_with_an_invalid_member_is_rejected(http: httpx2.Client, members: 
 
 
 @pytest.mark.parametrize(
-    "name", ["secret", "client.secret", "token.id", "private.key", "approle.secret.id", "password"]
+    "name", ["secret", "client.secret", "token.id", "private.key", "approle.secret.id", "password", "sasl.jaas.config"]
 )
 def test_credentials_of_a_kms_are_never_stored(http: httpx2.Client, name: str) -> None:
     code, message = refusal(http, "POST", "", KEK | {"kmsProps": {name: SECRET}})
@@ -104,6 +104,15 @@ def test_credentials_of_a_kms_are_never_stored(http: httpx2.Client, name: str) -
     assert f"`{name}` is a credential" in message
     assert SECRET not in message
     assert create_kek(http, kmsProps={"private.key.id": "7", "role.arn": "a"})
+
+
+def test_an_address_of_a_kms_has_no_credentials(http: httpx2.Client) -> None:
+    key = f"https://user:{SECRET}@vault.example:8200/transit/keys/pii"
+    code, message = refusal(http, "POST", "", KEK | {"kmsType": "hcvault", "kmsKeyId": key})
+    assert code == 42271
+    assert "'kmsKeyId'" in message
+    assert SECRET not in message
+    assert create_kek(http, kmsType="hcvault", kmsKeyId="https://vault.example:8200/transit/keys/a@b")
 
 
 def test_an_existing_kek_is_not_created_again_unless_it_was_soft_deleted(node: httpx2.Client) -> None:
