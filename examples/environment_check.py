@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from contractlog.compatibility.errors import ContractlogError, UsageError
-from contractlog.spark_validation.java_runtime import Java, find_java
+from contractlog.spark_validation.spark.java_runtime import Java, find_java
 
 from flights.events import find_data_folder
 

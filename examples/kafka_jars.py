@@ -14,7 +14,7 @@ from tempfile import mkdtemp
 from typing import Final
 
 from contractlog.compatibility.errors import Unreachable, UsageError
-from contractlog.spark_validation.java_runtime import Java, find_java
+from contractlog.spark_validation.spark.java_runtime import Java, find_java
 
 from file_lock import lock_file
 

@@ -39,8 +39,8 @@ from confluent_kafka import KafkaException
 from confluent_kafka.admin import AdminClient
 
 from contractlog.compatibility.errors import ContractlogError, Unreachable, UsageError
-from contractlog.spark_validation.class_archive import class_archive_options
-from contractlog.spark_validation.java_runtime import Java, find_java
+from contractlog.spark_validation.spark.class_archive import class_archive_options
+from contractlog.spark_validation.spark.java_runtime import Java, find_java
 
 from child_process import ChildProcess, signal_group
 from file_lock import find_holder, format_stop_instruction, lock_file

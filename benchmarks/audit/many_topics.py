@@ -34,8 +34,8 @@ from contractlog.clients.calls.call import Call
 from contractlog.compatibility.errors import Unreachable
 from contractlog.compatibility.schema import SchemaDraft
 from contractlog.spark_validation.jobs.audit_job import AuditRequest, audit_to_folder
-from contractlog.spark_validation.session import open_session
 from contractlog.spark_validation.sources.source import KafkaSource
+from contractlog.spark_validation.spark.session import open_session
 
 from local_kafka import Broker
 from registry_server import run_registry

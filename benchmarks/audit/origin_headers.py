@@ -22,7 +22,7 @@ from columnar import SCHEMA, create_order
 from profiles import BATCH, BatchSource, encode_records, measure_audit
 
 from contractlog.serdes.provenance import RecordOrigin, provenance_headers
-from contractlog.spark_validation.origin_headers import TRACE_HEADER, OriginCounter
+from contractlog.spark_validation.record_metadata.origin_headers import TRACE_HEADER, OriginCounter
 from contractlog.spark_validation.sources.records import RECORDS
 
 START: Final = 1_700_000_000_000

@@ -29,9 +29,13 @@ from contractlog.compatibility.identifiers import SchemaId
 from contractlog.compatibility.schema import RegisteredSchema
 from contractlog.contracts.audit.mergeable_state import AuditState
 from contractlog.contracts.audit.outcomes import Outcome
-from contractlog.spark_validation.evidence_options import EvidenceOptions
-from contractlog.spark_validation.expectations import AuditExpectations, ExpectedSchema, PartExpectation
-from contractlog.spark_validation.offset_range_audit import audit_range
+from contractlog.spark_validation.expectations.audit_expectations import (
+    AuditExpectations,
+    ExpectedSchema,
+    PartExpectation,
+)
+from contractlog.spark_validation.offset_ranges.audit import audit_range
+from contractlog.spark_validation.offset_ranges.evidence_options import EvidenceOptions
 from contractlog.spark_validation.sources.records import RECORDS, OffsetRange
 
 BATCH: Final = 10_000

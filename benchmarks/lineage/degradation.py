@@ -26,7 +26,7 @@ from topics import DOMAINS, START_MS, STREAM_MS, Topic
 
 from contractlog.contracts.audit.value_samples import SampleDesign, make_design
 from contractlog.spark_validation.lineage.inference import infer_edges
-from contractlog.spark_validation.state_files import write_values
+from contractlog.spark_validation.state.state_files import write_values
 
 SIZE: Final = 15
 WIDE: Final = 50  #: fields of each topic of the wide estate

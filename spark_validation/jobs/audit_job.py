@@ -29,10 +29,9 @@ from contractlog.contracts.quality.evaluation import QualityContext, evaluate_ru
 from contractlog.contracts.quality.record_metrics import find_keys
 from contractlog.contracts.quality.rules import QualityRules
 from contractlog.spark_validation.columnar.limits import ValidationLimits
-from contractlog.spark_validation.evidence_options import EvidenceOptions
-from contractlog.spark_validation.expectation_builder import ExpectationBuilder
-from contractlog.spark_validation.expectations import AuditExpectations
-from contractlog.spark_validation.given_strategies import GivenStrategies
+from contractlog.spark_validation.expectations.audit_expectations import AuditExpectations
+from contractlog.spark_validation.expectations.expectation_builder import ExpectationBuilder
+from contractlog.spark_validation.expectations.given_strategies import GivenStrategies
 from contractlog.spark_validation.jobs.alerts import add_alert
 from contractlog.spark_validation.jobs.former_report import read_former_report
 from contractlog.spark_validation.jobs.increment import (
@@ -46,19 +45,24 @@ from contractlog.spark_validation.jobs.progress import ProgressLine
 from contractlog.spark_validation.jobs.result_folder import PAGE, REPORT, STATE, VIOLATIONS, replace_folder
 from contractlog.spark_validation.lineage.inference import infer_edges
 from contractlog.spark_validation.lineage.traced_sources import find_traced_edges
+from contractlog.spark_validation.offset_ranges.evidence_options import EvidenceOptions
 from contractlog.spark_validation.profiles.field_profiler import list_forms
 from contractlog.spark_validation.report.formatters import format_plural
 from contractlog.spark_validation.report.html_page import render
 from contractlog.spark_validation.rules.checked_validators import describe_rules
-from contractlog.spark_validation.session import open_session, prepare_environment
 from contractlog.spark_validation.sources.records import OffsetRange, count_offsets
 from contractlog.spark_validation.sources.selection import Selection, plan_selection
 from contractlog.spark_validation.sources.source import RecordSource
-from contractlog.spark_validation.spark_audit import audit_ranges
-from contractlog.spark_validation.spark_cluster import SparkCluster
-from contractlog.spark_validation.spark_tasks import split_for_tasks
-from contractlog.spark_validation.state_files import write_state
-from contractlog.spark_validation.violations_file import DEFAULT_MAX_BYTES, ensure_readable, find_violation_files
+from contractlog.spark_validation.spark.audit_tasks import audit_ranges
+from contractlog.spark_validation.spark.cluster import SparkCluster
+from contractlog.spark_validation.spark.session import open_session, prepare_environment
+from contractlog.spark_validation.spark.tasks import split_for_tasks
+from contractlog.spark_validation.state.state_files import write_state
+from contractlog.spark_validation.violations.violations_file import (
+    DEFAULT_MAX_BYTES,
+    ensure_readable,
+    find_violation_files,
+)
 
 __all__ = ["AuditRequest", "audit_to_folder", "audit_to_state", "publish"]
 

@@ -19,8 +19,7 @@ from contractlog.contracts.audit.producers import DEFAULT_PRODUCER_HEADERS
 from contractlog.contracts.audit.report import AuditReport
 from contractlog.contracts.quality.evaluation import failed_rules
 from contractlog.spark_validation.columnar.limits import ValidationLimits
-from contractlog.spark_validation.evidence_options import EvidenceOptions
-from contractlog.spark_validation.given_strategies import GivenStrategies
+from contractlog.spark_validation.expectations.given_strategies import GivenStrategies
 from contractlog.spark_validation.jobs.alert_delivery import AlertReceivers, deliver_alerts, parse_receivers
 from contractlog.spark_validation.jobs.audit_job import AuditRequest, audit_to_folder, publish
 from contractlog.spark_validation.jobs.blame_text import format_blame
@@ -37,10 +36,11 @@ from contractlog.spark_validation.jobs.terminal_report import (
     format_report,
     parts_below_limit,
 )
+from contractlog.spark_validation.offset_ranges.evidence_options import EvidenceOptions
 from contractlog.spark_validation.report.ci_report import make_ci_report
-from contractlog.spark_validation.session import open_session
 from contractlog.spark_validation.sources.selection import parse_duration, read_topics_file
-from contractlog.spark_validation.violations_file import DEFAULT_MAX_BYTES
+from contractlog.spark_validation.spark.session import open_session
+from contractlog.spark_validation.violations.violations_file import DEFAULT_MAX_BYTES
 
 __all__ = ["parse_evidence", "run_audits"]
 

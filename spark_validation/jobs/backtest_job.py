@@ -17,13 +17,13 @@ from contractlog.compatibility.schema import RegisteredSchema
 from contractlog.contracts.audit.readability_state import ReadabilityState, ReadOutcome
 from contractlog.contracts.audit.report import Part
 from contractlog.spark_validation.columnar.limits import ValidationLimits
-from contractlog.spark_validation.expectations import ExpectedSchema, ValidatorCache
+from contractlog.spark_validation.expectations.audit_expectations import ExpectedSchema, ValidatorCache
 from contractlog.spark_validation.jobs.backtest_result import BACKTEST_FORMAT, OtherSubjects, summarize_backtest
 from contractlog.spark_validation.jobs.progress import ProgressLine
-from contractlog.spark_validation.offset_range_backtest import BacktestPlan, PreparedBacktest
+from contractlog.spark_validation.offset_ranges.backtest import BacktestPlan, PreparedBacktest
 from contractlog.spark_validation.sources.source import RecordSource
-from contractlog.spark_validation.spark_cluster import SparkCluster
-from contractlog.spark_validation.spark_ranges import run_on_cluster
+from contractlog.spark_validation.spark.cluster import SparkCluster
+from contractlog.spark_validation.spark.range_tasks import run_on_cluster
 
 __all__ = ["BacktestRequest", "run_backtest"]
 

@@ -20,11 +20,11 @@ from contractlog.compatibility.terminal_text import escape_line
 from contractlog.contracts.audit.mergeable_state import AuditState, Coverage
 from contractlog.contracts.audit.outcomes import Outcome
 from contractlog.contracts.audit.report import PARTS, Part
-from contractlog.spark_validation.expectations import AuditExpectations, PartExpectation
+from contractlog.spark_validation.expectations.audit_expectations import AuditExpectations, PartExpectation
 from contractlog.spark_validation.rules.encryption_keys import lack_same_versions
 from contractlog.spark_validation.sources.records import OffsetRange, subtract_ranges
-from contractlog.spark_validation.state_files import STATE as STATE_FILE
-from contractlog.spark_validation.state_files import read_state
+from contractlog.spark_validation.state.state_files import STATE as STATE_FILE
+from contractlog.spark_validation.state.state_files import read_state
 
 __all__ = ["AuditOptions", "FormerAudit", "describe_lost_offsets", "read_former_audit", "write_basis"]
 

@@ -26,7 +26,7 @@ from contractlog.spark_validation.profiles.field_profiler import list_forms
 from contractlog.spark_validation.report.formatters import format_count, format_plural
 from contractlog.spark_validation.report.quality_sentences import describe_quality_result
 from contractlog.spark_validation.sources.topic_patterns import match_topics
-from contractlog.spark_validation.state_files import read_state
+from contractlog.spark_validation.state.state_files import read_state
 
 __all__ = ["InferRequest", "InferredFile", "write_inferred"]
 

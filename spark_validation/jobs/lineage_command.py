@@ -117,10 +117,10 @@ def lineage(parser: ArgumentParser, argv: Sequence[str]) -> int:
 
 def _audit_topics(options: Namespace) -> AuditState:
     """Audit all topics, even if only some are requested: any other may be their source."""
-    from contractlog.spark_validation.evidence_options import EvidenceOptions  # noqa: PLC0415 - for fast help
-    from contractlog.spark_validation.given_strategies import GivenStrategies  # noqa: PLC0415 - for fast help
+    from contractlog.spark_validation.expectations.given_strategies import GivenStrategies  # noqa: PLC0415 - for fast help
     from contractlog.spark_validation.jobs.audit_job import AuditRequest, audit_to_state  # noqa: PLC0415 - for fast help
     from contractlog.spark_validation.jobs.progress import ProgressLine  # noqa: PLC0415 - not needed for help
+    from contractlog.spark_validation.offset_ranges.evidence_options import EvidenceOptions  # noqa: PLC0415 - for fast help
 
     source = make_source(options)
     with connect(options) as registry:

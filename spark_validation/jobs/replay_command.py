@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from contractlog.serdes.cli.record_encoder import ProducerRecord
     from contractlog.serdes.partition_reader import TopicReader
     from contractlog.spark_validation.jobs.replay_job import ReplaySummary, SourceRecord
-    from contractlog.spark_validation.violation_selection import OffsetSelection, ViolationSelection
+    from contractlog.spark_validation.violations.violation_selection import OffsetSelection, ViolationSelection
 
 __all__ = ["print_replay", "replay"]
 
@@ -100,7 +100,7 @@ def replay(parser: ArgumentParser, argv: Sequence[str]) -> int:
 
 def _run(options: Namespace) -> int:
     from contractlog.spark_validation.jobs.replay_job import REPLAY_FORMAT  # noqa: PLC0415 - fast help
-    from contractlog.spark_validation.violation_selection import (  # noqa: PLC0415 - as above
+    from contractlog.spark_validation.violations.violation_selection import (  # noqa: PLC0415 - as above
         ViolationSelection,
         find_topics,
     )
@@ -136,8 +136,8 @@ def _replay(
     """Replay the records; return the summary, and whether it was interrupted."""
     from contractlog.serdes.cli.delivery import Delivery  # noqa: PLC0415 - fast help
     from contractlog.serdes.cli.input_interruption import Interruption  # noqa: PLC0415 - as above
-    from contractlog.spark_validation.corrections import Corrections  # noqa: PLC0415 - as above
     from contractlog.spark_validation.jobs.replay_job import replay_records  # noqa: PLC0415 - as above
+    from contractlog.spark_validation.violations.corrections import Corrections  # noqa: PLC0415 - as above
 
     with ExitStack() as resources:
         corrections = None
@@ -238,7 +238,7 @@ def _name_first(records: Sequence[Mapping[str, Any]]) -> str:
 
 
 def _parse_offsets(text: str) -> OffsetSelection:
-    from contractlog.spark_validation.violation_selection import OffsetSelection  # noqa: PLC0415 - fast help
+    from contractlog.spark_validation.violations.violation_selection import OffsetSelection  # noqa: PLC0415 - fast help
 
     match = _OFFSETS.fullmatch(text)
     if match is None or (match[3] and int(match[3]) < int(match[2])):

@@ -13,8 +13,8 @@ import numpy as np
 
 from contractlog.serdes.cli.record_encoder import ProducerRecord
 from contractlog.serdes.wire import VALUE_ID_HEADER
-from contractlog.spark_validation.corrections import Coordinates, Corrections
-from contractlog.spark_validation.violation_selection import (
+from contractlog.spark_validation.violations.corrections import Coordinates, Corrections
+from contractlog.spark_validation.violations.violation_selection import (
     RecordMark,
     SelectedRecords,
     ViolationSelection,

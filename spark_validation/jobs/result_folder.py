@@ -16,7 +16,7 @@ from contractlog.compatibility.errors import UsageError
 from contractlog.compatibility.name_lists import list_first
 from contractlog.compatibility.terminal_text import escape_line
 from contractlog.spark_validation.jobs.sigterm_interruption import interrupt_on_sigterm
-from contractlog.spark_validation.state_files import STATE as STATE_FILE
+from contractlog.spark_validation.state.state_files import STATE as STATE_FILE
 
 __all__ = ["ALERTS", "PAGE", "REPORT", "STATE", "VIOLATIONS", "replace_folder"]
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from contractlog.spark_validation.sources.selection import Selection
     from contractlog.spark_validation.sources.source import RecordSource
-    from contractlog.spark_validation.spark_cluster import SparkCluster
+    from contractlog.spark_validation.spark.cluster import SparkCluster
 
 __all__ = [
     "add_archive",
@@ -123,7 +123,7 @@ def make_cluster(options: Namespace) -> SparkCluster:
     Raises:
         UsageError: the wheel is not one, or workers need none.
     """
-    from contractlog.spark_validation.spark_cluster import (  # noqa: PLC0415 - for fast help
+    from contractlog.spark_validation.spark.cluster import (  # noqa: PLC0415 - for fast help
         LOCAL_MASTER,
         SparkCluster,
         find_submitted_master,

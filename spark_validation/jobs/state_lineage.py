@@ -31,7 +31,7 @@ def infer_state_lineage(folder: Path) -> tuple[list[LineageEdge], dict[str, set[
 
 def read_audit_state(folder: Path) -> AuditState:
     """Read the state in a folder, or in the ``--out`` folder of an audit."""
-    from contractlog.spark_validation.state_files import read_state  # noqa: PLC0415 - slow to import
+    from contractlog.spark_validation.state.state_files import read_state  # noqa: PLC0415 - slow to import
 
     inner = folder / "state"
     return read_state(inner if inner.is_dir() else folder)

@@ -74,7 +74,7 @@ def _run(options: Namespace) -> int:
     usage = None
     if options.state is not None:
         from contractlog.contracts.audit.id_usage import find_id_usage  # noqa: PLC0415 - as above
-        from contractlog.spark_validation.state_files import read_state  # noqa: PLC0415 - as above
+        from contractlog.spark_validation.state.state_files import read_state  # noqa: PLC0415 - as above
 
         inner = options.state / "state"
         usage = find_id_usage(read_state(inner if inner.is_dir() else options.state))

@@ -18,13 +18,13 @@ from contractlog.compatibility.identifiers import DEFAULT_CONTEXT, topic_subject
 from contractlog.compatibility.schema import RegisteredSchema
 from contractlog.contracts.audit.id_usage import IdKey, IdUsage, subtract_coverage
 from contractlog.contracts.audit.report import PARTS
+from contractlog.spark_validation.expectations.version_catalogue import VersionCatalogue
 from contractlog.spark_validation.jobs.progress import ProgressLine
-from contractlog.spark_validation.offset_range_id_scan import IdScan
+from contractlog.spark_validation.offset_ranges.id_scan import IdScan
 from contractlog.spark_validation.sources.records import OffsetRange
 from contractlog.spark_validation.sources.source import RecordSource
-from contractlog.spark_validation.spark_cluster import SparkCluster
-from contractlog.spark_validation.spark_ranges import run_on_cluster
-from contractlog.spark_validation.version_catalogue import VersionCatalogue
+from contractlog.spark_validation.spark.cluster import SparkCluster
+from contractlog.spark_validation.spark.range_tasks import run_on_cluster
 
 __all__ = ["UNUSED_FORMAT", "IdEvidence", "UnusedRequest", "VersionReview", "find_unused"]
 

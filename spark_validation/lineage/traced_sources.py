@@ -27,7 +27,7 @@ from contractlog.contracts.audit.record_origins import (
 from contractlog.contracts.audit.record_position import RecordPosition
 from contractlog.contracts.audit.time_text import format_timestamp
 from contractlog.contracts.lineage.edges import EdgeExample, LagQuantiles, LineageEdge
-from contractlog.spark_validation.origin_headers import REPLICATION_HEADERS
+from contractlog.spark_validation.record_metadata.origin_headers import REPLICATION_HEADERS
 
 __all__ = ["TRACE", "find_traced_edges"]
 

@@ -18,7 +18,7 @@ from contractlog.serdes.json_schema.exact_integers import read_document
 from contractlog.spark_validation.columnar.arrow import from_numpy
 from contractlog.spark_validation.columnar.record_text import RenderedBody
 from contractlog.spark_validation.columnar.validator_results import ColumnPiece, RecordOutcomes, Validator
-from contractlog.spark_validation.expectations import ExpectedSchema, ValidatorCache
+from contractlog.spark_validation.expectations.audit_expectations import ExpectedSchema, ValidatorCache
 from contractlog.spark_validation.rules.encrypted_values import EncryptedBodyValidator, describe_missing_key
 from contractlog.spark_validation.rules.rule_batch import RuleBatch, RuleResult
 from contractlog.spark_validation.rules.rule_selection import SchemaRules, select_rules

@@ -16,7 +16,7 @@ from contractlog.contracts.rules.language.schema_types import record_type
 from contractlog.contracts.rules.rule_errors import RuleExpressionError
 from contractlog.serdes.json_schema.schema_preparation import shorten_message
 from contractlog.serdes.rules.tags import TagPaths
-from contractlog.spark_validation.expectations import ExpectedSchema
+from contractlog.spark_validation.expectations.audit_expectations import ExpectedSchema
 from contractlog.spark_validation.rules.changed_fields import find_changed_fields, find_read_fields
 from contractlog.spark_validation.rules.condition import FieldCondition, RecordCondition, infer_rule_types
 from contractlog.spark_validation.rules.encrypted_values import EncryptedFields

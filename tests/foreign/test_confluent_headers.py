@@ -11,8 +11,8 @@ from confluent_kafka.serialization import MessageField, SerializationContext
 
 from contractlog.clients import Registry
 from contractlog.contracts.audit.outcomes import Outcome
-from contractlog.spark_validation.expectation_builder import ExpectationBuilder
-from contractlog.spark_validation.offset_range_audit import audit_range
+from contractlog.spark_validation.expectations.expectation_builder import ExpectationBuilder
+from contractlog.spark_validation.offset_ranges.audit import audit_range
 from contractlog.spark_validation.sources.source import ArchiveSource
 
 from support.archives import ORDER, Record, write_topic

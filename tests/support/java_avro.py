@@ -19,8 +19,8 @@ from typing import Any, Final, Self
 
 import pytest
 
-from contractlog.spark_validation.java_runtime import OLDEST as OLDEST_JAVA
-from contractlog.spark_validation.java_runtime import find_java
+from contractlog.spark_validation.spark.java_runtime import OLDEST as OLDEST_JAVA
+from contractlog.spark_validation.spark.java_runtime import find_java
 
 from support.third_party_clients import install_once
 

@@ -16,7 +16,7 @@ import pyspark
 import pytest
 from pyspark.sql import SparkSession
 
-from contractlog.spark_validation.java_runtime import find_java
+from contractlog.spark_validation.spark.java_runtime import find_java
 
 from support.deadlines import eventually
 
@@ -24,7 +24,7 @@ from support.deadlines import eventually
 @pytest.fixture(scope="session")
 def spark() -> Iterator[SparkSession]:
     """A session on two cores of this machine."""
-    from contractlog.spark_validation.session import open_session
+    from contractlog.spark_validation.spark.session import open_session
 
     with open_session("local[2]", name="tests") as session:
         yield session

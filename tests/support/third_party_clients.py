@@ -94,7 +94,7 @@ def flink() -> Program:
 
 def fetch_once(name: str, kind: str = "jar", unpack: Callable[[Path], None] = lambda _: None) -> Path:
     """Return the folder of the files in ``NAME.xml``, downloaded and unpacked once by pyspark's Ivy."""
-    from contractlog.spark_validation.java_runtime import find_java
+    from contractlog.spark_validation.spark.java_runtime import find_java
 
     from support.java_avro import spark_jars
 

@@ -22,7 +22,7 @@ from contractlog.registry.access.passwords import HashedPassword
 from contractlog.registry.access.users_file_editor import format_entry
 from contractlog.spark_validation.jobs.lineage_publication import publish_report_lineage
 from contractlog.spark_validation.lineage.edge_output import build_events
-from contractlog.spark_validation.state_files import write_state
+from contractlog.spark_validation.state.state_files import write_state
 
 from support.lineage_events import KAFKA, PRODUCER, RUN, columns, dataset, job_event
 from support.openlineage_classes import to_dataset_event

@@ -27,16 +27,16 @@ from contractlog.compatibility.schema import SchemaDraft, SchemaType
 from contractlog.contracts.audit.mergeable_state import AuditState
 from contractlog.contracts.audit.outcomes import Outcome
 from contractlog.contracts.audit.report import PARTS, AuditReport, Part, TopicPart
-from contractlog.spark_validation.expectations import AuditExpectations, PartExpectation
+from contractlog.spark_validation.expectations.audit_expectations import AuditExpectations, PartExpectation
 from contractlog.spark_validation.jobs.audit_job import AuditRequest, audit_to_folder, publish
 from contractlog.spark_validation.jobs.terminal_report import format_report
-from contractlog.spark_validation.session import SparkFailed
 from contractlog.spark_validation.sources import archive, kafka
 from contractlog.spark_validation.sources.kafka import plan_ranges
 from contractlog.spark_validation.sources.records import OffsetRange
 from contractlog.spark_validation.sources.source import ArchiveSource
-from contractlog.spark_validation.spark_audit import audit_ranges
-from contractlog.spark_validation.state_files import read_state
+from contractlog.spark_validation.spark.audit_tasks import audit_ranges
+from contractlog.spark_validation.spark.session import SparkFailed
+from contractlog.spark_validation.state.state_files import read_state
 
 from support.archives import ORDER, Record, encode_frame, encode_order, write_topic
 from support.ci_formats import read_junit

@@ -17,7 +17,7 @@ import pytest
 from contractlog.clients import Registry
 from contractlog.clients.cli.main import main
 from contractlog.compatibility.schema import SchemaDraft
-from contractlog.spark_validation.java_runtime import find_java
+from contractlog.spark_validation.spark.java_runtime import find_java
 
 from support.archives import ORDER, encode_order
 from support.deadlines import WAIT_SECONDS, eventually

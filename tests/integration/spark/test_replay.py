@@ -11,8 +11,8 @@ import pytest
 from contractlog.clients import Registry
 from contractlog.clients.cli.main import main
 from contractlog.compatibility.schema import SchemaDraft
-from contractlog.spark_validation.expectation_builder import ExpectationBuilder
-from contractlog.spark_validation.offset_range_audit import audit_range
+from contractlog.spark_validation.expectations.expectation_builder import ExpectationBuilder
+from contractlog.spark_validation.offset_ranges.audit import audit_range
 from contractlog.spark_validation.sources.source import KafkaSource
 
 from support.archives import ORDER, encode_order

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from contractlog.compatibility.errors import Unreachable
-from contractlog.spark_validation.java_runtime import Java
+from contractlog.spark_validation.spark.java_runtime import Java
 
 import kafka_jars
 from file_lock import lock_file

@@ -94,9 +94,9 @@ def test_clients_import_the_command_line_nowhere_but_in_it() -> None:
 #: What is written in the place of a file, and why it is not written by ``clients/atomic_file.py``.
 REPLACED_OTHERWISE = {
     "registry/access/users_file_editor.py": "keeps the owner of the file, and waits until it is on disk",
-    "spark_validation/class_archive.py": "written by Java",
+    "spark_validation/spark/class_archive.py": "written by Java",
     "spark_validation/sources/archive_folder.py": "a Parquet file, written by its own library",
-    "spark_validation/violations_file.py": "a Parquet file, written by its own library",
+    "spark_validation/violations/violations_file.py": "a Parquet file, written by its own library",
 }
 
 

@@ -12,7 +12,7 @@ from contractlog.clients import Registry
 from contractlog.compatibility.data_contract import Rule, RuleSet
 from contractlog.compatibility.schema import SchemaDraft
 from contractlog.contracts.audit.mergeable_state import AuditState, Coverage, merge_states
-from contractlog.spark_validation.expectation_builder import ExpectationBuilder
+from contractlog.spark_validation.expectations.expectation_builder import ExpectationBuilder
 from contractlog.spark_validation.jobs.increment import (
     AuditOptions,
     FormerAudit,
@@ -20,10 +20,10 @@ from contractlog.spark_validation.jobs.increment import (
     read_former_audit,
     write_basis,
 )
-from contractlog.spark_validation.offset_range_audit import audit_range
+from contractlog.spark_validation.offset_ranges.audit import audit_range
 from contractlog.spark_validation.sources.records import OffsetRange
 from contractlog.spark_validation.sources.source import ArchiveSource
-from contractlog.spark_validation.state_files import write_state
+from contractlog.spark_validation.state.state_files import write_state
 
 from support.archives import ORDER, Record, encode_frame, encode_order, write_topic
 

@@ -12,7 +12,7 @@ from contractlog.contracts.audit.field_entries import describe_field
 from contractlog.contracts.audit.field_profiles import FieldProfile, ValueRange
 from contractlog.contracts.audit.mergeable_state import AuditState
 from contractlog.spark_validation.jobs.quality_files import read_quality_file
-from contractlog.spark_validation.state_files import write_state
+from contractlog.spark_validation.state.state_files import write_state
 
 from support.reports import part, report
 

@@ -14,7 +14,7 @@ from contractlog.contracts.audit.mergeable_state import AuditState, Coverage
 from contractlog.contracts.audit.record_origins import OriginCounts, OriginKey, OriginPosition, TopicOrigins
 from contractlog.contracts.lineage.edges import LineageEdge
 from contractlog.spark_validation.jobs.lineage_publication import _split_batches
-from contractlog.spark_validation.state_files import read_state, write_state
+from contractlog.spark_validation.state.state_files import read_state, write_state
 
 from support.lineage_events import columns, dataset, job_event
 from support.sampled_topics import Record, sample_topics

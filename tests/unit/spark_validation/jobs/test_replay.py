@@ -16,15 +16,23 @@ from contractlog.clients.cli.main import main
 from contractlog.compatibility.errors import UsageError
 from contractlog.compatibility.schema import SchemaDraft, SchemaType
 from contractlog.serdes.cli.record_encoder import ProducerRecord
-from contractlog.spark_validation.corrections import Coordinates, Corrections
-from contractlog.spark_validation.expectations import AuditExpectations, ExpectedSchema, PartExpectation
+from contractlog.spark_validation.expectations.audit_expectations import (
+    AuditExpectations,
+    ExpectedSchema,
+    PartExpectation,
+)
 from contractlog.spark_validation.jobs.replay_command import print_replay
 from contractlog.spark_validation.jobs.replay_job import ReplaySummary, SourceRecord, replay_records
-from contractlog.spark_validation.offset_range_audit import audit_range
+from contractlog.spark_validation.offset_ranges.audit import audit_range
 from contractlog.spark_validation.sources.records import OffsetRange
 from contractlog.spark_validation.sources.source import ArchiveSource
-from contractlog.spark_validation.violation_selection import OffsetSelection, ViolationSelection, select_records
-from contractlog.spark_validation.violations_file import ensure_readable
+from contractlog.spark_validation.violations.corrections import Coordinates, Corrections
+from contractlog.spark_validation.violations.violation_selection import (
+    OffsetSelection,
+    ViolationSelection,
+    select_records,
+)
+from contractlog.spark_validation.violations.violations_file import ensure_readable
 
 from support.archives import ORDER, Record, create_schema, encode_frame, encode_order, write_topic
 

@@ -8,7 +8,7 @@ import pytest
 
 from contractlog.clients.cli import exit_codes
 from contractlog.clients.cli.main import main
-from contractlog.spark_validation.state_files import write_state
+from contractlog.spark_validation.state.state_files import write_state
 
 from support.sampled_topics import Record, sample_topics
 

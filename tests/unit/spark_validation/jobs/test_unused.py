@@ -10,9 +10,9 @@ from contractlog.compatibility.identifiers import SchemaId, Subject, Version
 from contractlog.compatibility.schema import RegisteredSchema
 from contractlog.contracts.audit.id_usage import IdKey, IdUsage, IdUse
 from contractlog.contracts.audit.mergeable_state import Coverage
+from contractlog.spark_validation.expectations.version_catalogue import VersionCatalogue
 from contractlog.spark_validation.jobs.unused_command import print_unused
 from contractlog.spark_validation.jobs.unused_job import IdEvidence, VersionReview
-from contractlog.spark_validation.version_catalogue import VersionCatalogue
 
 READ = frozenset({Coverage("orders", 0, 0, 10, 9)})
 LOGS = {("orders", 0): (0, 10)}

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from contractlog.contracts.audit.mergeable_state import AuditState
 from contractlog.contracts.audit.value_samples import DESIGN, FieldSample, SampleDesign, SampledValue
-from contractlog.spark_validation.state_files import read_values, write_values
+from contractlog.spark_validation.state.state_files import read_values, write_values
 
 VALUE = st.builds(
     lambda *members, deep, formed: SampledValue(

@@ -32,7 +32,7 @@ from contractlog.contracts.audit.mergeable_state import AuditState
 from contractlog.spark_validation.columnar.validator_results import SYMBOL_TYPE
 from contractlog.spark_validation.profiles.field_profiler import profile_fields
 from contractlog.spark_validation.profiles.value_hashes import hash_values
-from contractlog.spark_validation.state_files import read_values, write_values
+from contractlog.spark_validation.state.state_files import read_values, write_values
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 TYPES: dict[str, tuple[pa.DataType, st.SearchStrategy[Any]]] = {

@@ -20,13 +20,17 @@ from contractlog.contracts.audit.outcomes import Outcome
 from contractlog.contracts.audit.report import RuleUse, TopicPart
 from contractlog.contracts.audit.summary import summarize
 from contractlog.serdes.avro.readers_and_writers import AvroWriter
-from contractlog.spark_validation.evidence_options import EvidenceOptions
-from contractlog.spark_validation.expectations import AuditExpectations, ExpectedSchema, PartExpectation
-from contractlog.spark_validation.offset_range_audit import audit_range
+from contractlog.spark_validation.expectations.audit_expectations import (
+    AuditExpectations,
+    ExpectedSchema,
+    PartExpectation,
+)
+from contractlog.spark_validation.offset_ranges.audit import audit_range
+from contractlog.spark_validation.offset_ranges.evidence_options import EvidenceOptions
 from contractlog.spark_validation.rules.checked_validators import describe_rules
 from contractlog.spark_validation.sources.records import OffsetRange, split_ranges
 from contractlog.spark_validation.sources.source import ArchiveSource
-from contractlog.spark_validation.state_files import read_state, write_state
+from contractlog.spark_validation.state.state_files import read_state, write_state
 
 from support.archives import Record, create_schema, encode_frame, write_topic
 

@@ -25,8 +25,8 @@ from contractlog.serdes.context import SerializationContext
 from contractlog.serdes.rules import RuleRegistry
 from contractlog.serdes.rules.cel import CelExecutor
 from contractlog.serdes.rules.encryption import EncryptionExecutor, FieldEncryptionExecutor
-from contractlog.spark_validation.expectation_builder import ExpectationBuilder
-from contractlog.spark_validation.offset_range_audit import audit_range
+from contractlog.spark_validation.expectations.expectation_builder import ExpectationBuilder
+from contractlog.spark_validation.offset_ranges.audit import audit_range
 from contractlog.spark_validation.rules.checked_validators import describe_rules
 from contractlog.spark_validation.rules.encryption_keys import RuleKeys, lack_same_versions
 from contractlog.spark_validation.sources.source import ArchiveSource

@@ -1,0 +1,1 @@
+"""Facts of records beside their values: headers with producers and origins, timestamps, sizes."""

@@ -1,0 +1,1 @@
+"""Storage of the states of audits, as folders of Parquet tables, and their merge."""
