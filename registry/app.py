@@ -30,8 +30,8 @@ from contractlog.registry.http.fastpath.plain_version_reads import PlainVersionR
 from contractlog.registry.http.fastpath.validated_responses import ValidatedResponses
 from contractlog.registry.http.host_and_origin_checks import CrossSite
 from contractlog.registry.http.openapi import customize_openapi, operation_id
-from contractlog.registry.http.outermost_middleware import OutermostMiddleware
 from contractlog.registry.http.request_limits import BodyLimit, WorkLimits
+from contractlog.registry.http.request_recorder import OutermostMiddleware
 from contractlog.registry.http.route_permissions import RoutePermissions
 from contractlog.registry.services import Services, create_owners, create_services
 from contractlog.registry.settings import Settings

@@ -29,8 +29,8 @@ from contractlog.registry.features.dek_registry.keks import KekService
 from contractlog.registry.features.dek_registry.key_generator import KeyGenerator
 from contractlog.registry.features.dependencies.service import DependencyService
 from contractlog.registry.features.diff.service import DiffService
-from contractlog.registry.features.fetches.counter import FetchCounter
-from contractlog.registry.features.fetches.service import FetchService
+from contractlog.registry.features.fetch_counts.counter import FetchCounter
+from contractlog.registry.features.fetch_counts.service import FetchService
 from contractlog.registry.features.health.service import HealthCheck
 from contractlog.registry.features.lineage.service import LineageService
 from contractlog.registry.features.metrics.audit_metrics import AuditMetrics
@@ -38,16 +38,16 @@ from contractlog.registry.features.schemas.renderer import ViewRenderer
 from contractlog.registry.features.schemas.service import SchemaService
 from contractlog.registry.features.search.indexer import SearchIndexer
 from contractlog.registry.features.search.service import SearchService
+from contractlog.registry.features.subject_usage.service import UsageService
 from contractlog.registry.features.subjects.service import SubjectService
-from contractlog.registry.features.usage.service import UsageService
 from contractlog.registry.features.versions.service import VersionService
 from contractlog.registry.http.cache_eviction import evict_on_changes
 from contractlog.registry.http.fastpath.cache_by_schema_id import ByteCache
 from contractlog.registry.http.fastpath.change_checks import ChangeChecks, create_checks
 from contractlog.registry.http.fastpath.response_memory import ResponseMemory
 from contractlog.registry.http.release_profiles import Profile
-from contractlog.registry.registration.compatibility_checker import CompatibilityChecker
 from contractlog.registry.registration.deletion import DeletionService
+from contractlog.registry.registration.draft_checker import CompatibilityChecker
 from contractlog.registry.registration.parser import SchemaParser
 from contractlog.registry.registration.service import RegistrationService
 from contractlog.registry.settings import Settings

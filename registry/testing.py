@@ -163,10 +163,10 @@ class SchemaGate:
         __tracebackhide__ = True
         from contractlog.compatibility.errors import SubjectNotFound, VersionNotFound  # noqa: PLC0415
         from contractlog.compatibility.schema import SchemaType  # noqa: PLC0415
-        from contractlog.registry.event_samples import is_event_class, make_events  # noqa: PLC0415
         from contractlog.serdes.avro import AvroDeserializer, AvroSerializer  # noqa: PLC0415
         from contractlog.serdes.context import MessageField, SerializationContext  # noqa: PLC0415
         from contractlog.serdes.errors import SerializationError  # noqa: PLC0415
+        from contractlog.serdes.event_class_examples import is_event_class, make_events  # noqa: PLC0415
         from contractlog.serdes.json_schema import JSONDeserializer, JSONSerializer  # noqa: PLC0415
 
         if is_event_class(event):

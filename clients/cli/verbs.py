@@ -176,13 +176,13 @@ VERBS: Final[dict[str, Verb]] = {
         section=Section.REGISTRY,
     ),
     "change": Verb(
-        "contractlog.clients.cli.change.command:change",
+        "contractlog.clients.cli.change_requests.command:change",
         "open, approve and merge change requests for protected subjects",
         "contractlog change open orders-value schemas/orders-value.avsc --reason 'new ids'",
         section=Section.REGISTRY,
     ),
     "changes": Verb(
-        "contractlog.clients.cli.operations.changes:changes",
+        "contractlog.clients.cli.change_log.changes:changes",
         "list the change log, or only changes that bypassed approvals",
         "contractlog changes --break-glass",
         section=Section.REGISTRY,
@@ -200,7 +200,7 @@ VERBS: Final[dict[str, Verb]] = {
         section=Section.REGISTRY,
     ),
     "journal": Verb(
-        "contractlog.clients.cli.journal.command:journal",
+        "contractlog.clients.cli.change_log.journal_command:journal",
         "verify the hash chain of the change log, show its head, export it",
         "contractlog journal verify --database-url sqlite:///contractlog.db",
         section=Section.REGISTRY,

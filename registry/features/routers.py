@@ -18,7 +18,7 @@ from contractlog.registry.features.contexts import routes as contexts_routes
 from contractlog.registry.features.dek_registry import routes as dek_registry_routes
 from contractlog.registry.features.dependencies import routes as dependencies_routes
 from contractlog.registry.features.diff import routes as diff_routes
-from contractlog.registry.features.fetches import routes as fetches_routes
+from contractlog.registry.features.fetch_counts import routes as fetches_routes
 from contractlog.registry.features.health import routes as health_routes
 from contractlog.registry.features.imports import routes as imports_routes
 from contractlog.registry.features.lineage import routes as lineage_routes
@@ -27,8 +27,8 @@ from contractlog.registry.features.own_permissions import routes as permissions_
 from contractlog.registry.features.schemas import routes as schemas_routes
 from contractlog.registry.features.search import routes as search_routes
 from contractlog.registry.features.server_info import routes as server_info_routes
+from contractlog.registry.features.subject_usage import routes as usage_routes
 from contractlog.registry.features.subjects import routes as subjects_routes
-from contractlog.registry.features.usage import routes as usage_routes
 from contractlog.registry.features.versions import routes as versions_routes
 
 __all__ = ["ROUTERS"]

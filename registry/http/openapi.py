@@ -25,7 +25,7 @@ from contractlog.registry.features.config_and_mode import bodies as config_bodie
 from contractlog.registry.features.dek_registry import bodies as dek_registry_bodies
 from contractlog.registry.features.lineage import bodies as lineage_bodies
 from contractlog.registry.features.schemas import bodies as schemas_bodies
-from contractlog.registry.features.usage import bodies as usage_bodies
+from contractlog.registry.features.subject_usage import bodies as usage_bodies
 from contractlog.registry.http import request_bodies, response_bodies
 from contractlog.registry.http.api_response import MEDIA_TYPE
 from contractlog.registry.http.request_bodies import require_json_content

@@ -15,8 +15,8 @@ from contractlog.compatibility.schema import RegisteredSchema
 from contractlog.compatibility.verdict_messages import format_details
 from contractlog.registry.access.permissions import Permission, Permissions
 from contractlog.registry.registration.candidate import Candidate
-from contractlog.registry.registration.compatibility_checker import CompatibilityChecker
 from contractlog.registry.registration.content_match import find_existing_version, find_version_with_text
+from contractlog.registry.registration.draft_checker import CompatibilityChecker
 from contractlog.registry.registration.draft_completion import complete_draft
 from contractlog.registry.registration.parser import ParsedDraft
 from contractlog.registry.registration.request import (

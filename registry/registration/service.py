@@ -16,8 +16,8 @@ from contractlog.compatibility.schema import RegisteredSchema, SchemaDraft
 from contractlog.registry.access.current_caller import current_actor, current_permissions
 from contractlog.registry.access.permissions import Permission, Permissions
 from contractlog.registry.execution.thread_pools import ThreadPools
-from contractlog.registry.registration.compatibility_checker import CompatibilityChecker
 from contractlog.registry.registration.decision import WARNING, decide_registration
+from contractlog.registry.registration.draft_checker import CompatibilityChecker
 from contractlog.registry.registration.draft_completion import Derivation
 from contractlog.registry.registration.request import RegistrationRequest, RegistrationResult
 from contractlog.registry.registration.subject_lookup import ContentQuery, find_by_content

@@ -13,8 +13,8 @@ from contractlog.compatibility.schema import RegisteredSchema, SchemaDraft
 from contractlog.registry.access.current_caller import current_permissions, filter_readable
 from contractlog.registry.access.permissions import Permission
 from contractlog.registry.registration.candidate import Candidate
-from contractlog.registry.registration.compatibility_checker import CompatibilityChecker
 from contractlog.registry.registration.content_match import find_existing_version, find_version_with_text
+from contractlog.registry.registration.draft_checker import CompatibilityChecker
 from contractlog.registry.registration.draft_completion import complete_draft
 from contractlog.registry.registration.write_preconditions import require_reference_permissions
 from contractlog.registry.storage.name_and_id_lookup import find_namesakes, resolve_alias

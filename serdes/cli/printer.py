@@ -19,7 +19,7 @@ from contractlog.serdes.context import MessageField, SerializationContext
 from contractlog.serdes.deserializer import SyncDeserializer
 from contractlog.serdes.errors import BadFrame, DecodeError, SerializationError
 from contractlog.serdes.json_schema import JSONDeserializer
-from contractlog.serdes.json_schema.exact_integers import compact_json
+from contractlog.serdes.json_schema.exact_json import compact_json
 from contractlog.serdes.read_planner import schema_id_in
 from contractlog.serdes.schema_ids import locate_head
 from contractlog.serdes.schema_source import fetch_and_parse

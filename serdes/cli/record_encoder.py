@@ -18,7 +18,7 @@ from contractlog.serdes.cli.json_values import AvroValueConverter, to_json_value
 from contractlog.serdes.context import MessageField, SerializationContext
 from contractlog.serdes.errors import SerializationError
 from contractlog.serdes.json_schema import JSONSerializer
-from contractlog.serdes.json_schema.exact_integers import compact_json
+from contractlog.serdes.json_schema.exact_json import compact_json
 from contractlog.serdes.schema_source import SchemaSource, fetch_and_parse
 from contractlog.serdes.serializer import SyncSerializer
 from contractlog.serdes.source_requests import run_sync

@@ -18,7 +18,7 @@ from referencing.exceptions import Unresolvable
 from referencing.jsonschema import DRAFT7
 
 from contractlog.compatibility.schema import ParsedSchema
-from contractlog.serdes.json_schema.exact_integers import compact_json
+from contractlog.serdes.json_schema.exact_json import compact_json
 from contractlog.serdes.json_schema.schema_preparation import MAX_BACKTRACKING, collect_documents, json_schema_of
 
 if TYPE_CHECKING:

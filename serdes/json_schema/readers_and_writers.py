@@ -16,7 +16,7 @@ from contractlog.serdes.json_schema.document_validator import (
     ValidationSettings,
     format_path,
 )
-from contractlog.serdes.json_schema.exact_integers import (
+from contractlog.serdes.json_schema.exact_json import (
     ORJSON_OPTIONS,
     count_nones,
     dump_long_integers,

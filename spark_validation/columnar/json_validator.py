@@ -24,7 +24,7 @@ from contractlog.compatibility.json_schema.parser import JsonSchema
 from contractlog.compatibility.json_text import join_pointer
 from contractlog.contracts.audit.outcomes import Outcome
 from contractlog.serdes.json_schema.document_validator import format_path
-from contractlog.serdes.json_schema.exact_integers import has_long_numbers, read_document
+from contractlog.serdes.json_schema.exact_json import has_long_numbers, read_document
 from contractlog.serdes.json_schema.schema_preparation import prepare_schema, shorten_message
 from contractlog.serdes.json_schema.violation_finder import SchemaViolation
 from contractlog.spark_validation.columnar.limits import ValidationLimits

@@ -45,8 +45,8 @@ def archive(parser: ArgumentParser, argv: Sequence[str]) -> int:
     add_format(parser)
     options = parser.parse_args(argv)
 
+    from contractlog.clients.cli.progress_line import ProgressLine  # noqa: PLC0415 - as above
     from contractlog.spark_validation.jobs.archive_job import copy_topics  # noqa: PLC0415 - for fast help
-    from contractlog.spark_validation.jobs.progress import ProgressLine  # noqa: PLC0415 - as above
     from contractlog.spark_validation.sources.archive_folder import parse_location  # noqa: PLC0415 - as above
     from contractlog.spark_validation.sources.kafka_settings import require_shared_file  # noqa: PLC0415 - as above
     from contractlog.spark_validation.sources.selection import Selection, read_topics_file  # noqa: PLC0415 - as above

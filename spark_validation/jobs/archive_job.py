@@ -11,8 +11,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Final
 
+from contractlog.clients.cli.progress_line import ProgressLine
 from contractlog.compatibility.errors import UsageError
-from contractlog.spark_validation.jobs.progress import ProgressLine
 from contractlog.spark_validation.sources.archive_folder import ArchiveFolder, Location, open_archive
 from contractlog.spark_validation.sources.archive_writer import copy_range, list_archived_ranges
 from contractlog.spark_validation.sources.records import OffsetRange, count_offsets, subtract_ranges

@@ -14,6 +14,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import cast
 
+from contractlog.clients.cli.progress_line import ProgressLine
 from contractlog.clients.registry import Registry
 from contractlog.compatibility.terminal_text import escape_line
 from contractlog.contracts.audit.changes import compare_reports, extend_trends
@@ -41,7 +42,6 @@ from contractlog.spark_validation.jobs.increment import (
     read_former_audit,
     write_basis,
 )
-from contractlog.spark_validation.jobs.progress import ProgressLine
 from contractlog.spark_validation.jobs.result_folder import PAGE, REPORT, STATE, VIOLATIONS, replace_folder
 from contractlog.spark_validation.lineage.inference import infer_edges
 from contractlog.spark_validation.lineage.traced_sources import find_traced_edges

@@ -14,6 +14,7 @@ from typing import Final
 from contractlog.clients.cli.exit_codes import CLEAN, FINDINGS
 from contractlog.clients.cli.options import connect
 from contractlog.clients.cli.output import print_json, print_message, print_result
+from contractlog.clients.cli.progress_line import LINEAGE_LABELS, ProgressLine
 from contractlog.clients.cli.report_formats.report_output import output_report
 from contractlog.contracts.audit.producers import DEFAULT_PRODUCER_HEADERS
 from contractlog.contracts.audit.report import AuditReport
@@ -25,7 +26,6 @@ from contractlog.spark_validation.jobs.audit_job import AuditRequest, audit_to_f
 from contractlog.spark_validation.jobs.blame_text import format_blame
 from contractlog.spark_validation.jobs.follow import ChangedParts, repeat_audits
 from contractlog.spark_validation.jobs.lineage_publication import publish_report_lineage
-from contractlog.spark_validation.jobs.progress import LINEAGE_LABELS, ProgressLine
 from contractlog.spark_validation.jobs.quality_files import list_patterns, read_quality_files
 from contractlog.spark_validation.jobs.sample_key import read_sample_key
 from contractlog.spark_validation.jobs.source_options import make_cluster, make_selection, make_source

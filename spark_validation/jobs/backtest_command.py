@@ -77,12 +77,12 @@ def backtest(parser: ArgumentParser, argv: Sequence[str]) -> int:
 
 
 def _run(options: Namespace) -> int:
+    from contractlog.clients.cli.progress_line import ProgressLine  # noqa: PLC0415 - as above
     from contractlog.clients.cli.report_formats.report_output import output_json, output_report  # noqa: PLC0415 - as above
     from contractlog.clients.cli.schema_folder.collection import collect_files  # noqa: PLC0415 - as above
     from contractlog.clients.cli.schema_folder.resolver import FileResolver  # noqa: PLC0415 - as above
     from contractlog.spark_validation.jobs.backtest_job import BacktestRequest, run_backtest  # noqa: PLC0415 - fast help
     from contractlog.spark_validation.jobs.backtest_output import backtest_report, print_backtest  # noqa: PLC0415 - as above
-    from contractlog.spark_validation.jobs.progress import ProgressLine  # noqa: PLC0415 - as above
 
     if Path(options.file).is_dir():
         raise UsageError(f"`{options.file}` is a folder: name one schema file")

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
+from contractlog.clients.cli.progress_line import ProgressLine
 from contractlog.clients.cli.schema_folder.resolver import ResolvedFile
 from contractlog.clients.registry import Registry
 from contractlog.compatibility.errors import InvalidSchema, NotFound, SubjectNotFound
@@ -19,7 +20,6 @@ from contractlog.contracts.audit.report import Part
 from contractlog.spark_validation.columnar.limits import ValidationLimits
 from contractlog.spark_validation.expectations.audit_expectations import ExpectedSchema, ValidatorCache
 from contractlog.spark_validation.jobs.backtest_result import BACKTEST_FORMAT, OtherSubjects, summarize_backtest
-from contractlog.spark_validation.jobs.progress import ProgressLine
 from contractlog.spark_validation.offset_ranges.backtest import BacktestPlan, PreparedBacktest
 from contractlog.spark_validation.sources.source import RecordSource
 from contractlog.spark_validation.spark.cluster import SparkCluster

@@ -16,7 +16,7 @@ from contractlog.contracts.audit.field_profiles import FieldProfile
 from contractlog.contracts.audit.report import AuditReport, QualityResult, TopicPart
 from contractlog.contracts.quality.evaluation import QualityContext, evaluate_rules
 from contractlog.contracts.quality.inference import InferredRule, infer_rules
-from contractlog.contracts.quality.odcs_text import write_quality
+from contractlog.contracts.quality.odcs_writer import write_quality
 from contractlog.contracts.quality.record_metrics import find_keys
 from contractlog.contracts.quality.rules import QualityRule, QualityRules
 from contractlog.spark_validation.jobs.former_report import read_former_report

@@ -117,9 +117,9 @@ def lineage(parser: ArgumentParser, argv: Sequence[str]) -> int:
 
 def _audit_topics(options: Namespace) -> AuditState:
     """Audit all topics, even if only some are requested: any other may be their source."""
+    from contractlog.clients.cli.progress_line import ProgressLine  # noqa: PLC0415 - not needed for help
     from contractlog.spark_validation.expectations.given_strategies import GivenStrategies  # noqa: PLC0415 - for fast help
     from contractlog.spark_validation.jobs.audit_job import AuditRequest, audit_to_state  # noqa: PLC0415 - for fast help
-    from contractlog.spark_validation.jobs.progress import ProgressLine  # noqa: PLC0415 - not needed for help
     from contractlog.spark_validation.offset_ranges.evidence_options import EvidenceOptions  # noqa: PLC0415 - for fast help
 
     source = make_source(options)
@@ -136,9 +136,9 @@ def _audit_topics(options: Namespace) -> AuditState:
 
 
 def _run(options: Namespace, state: AuditState, declared: DeclaredLineage) -> int:
+    from contractlog.clients.cli.progress_line import LINEAGE_LABELS, ProgressLine  # noqa: PLC0415 - as above
     from contractlog.contracts.audit.mergeable_state import describe_unsampled_fields  # noqa: PLC0415 - for fast help
     from contractlog.contracts.audit.record_origins import describe_uncounted_origins  # noqa: PLC0415 - as above
-    from contractlog.spark_validation.jobs.progress import LINEAGE_LABELS, ProgressLine  # noqa: PLC0415 - as above
     from contractlog.spark_validation.lineage.inference import infer_edges  # noqa: PLC0415 - as above
     from contractlog.spark_validation.lineage.traced_sources import find_traced_edges  # noqa: PLC0415 - as above
     from contractlog.spark_validation.sources.topic_patterns import match_topics  # noqa: PLC0415 - as above

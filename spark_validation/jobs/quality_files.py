@@ -13,7 +13,7 @@ from contractlog.clients.bounded_file import read_bounded_file
 from contractlog.compatibility.errors import UsageError
 from contractlog.compatibility.terminal_text import escape_line
 from contractlog.contracts.odcs.yaml_text import MAX_BYTES, parse_yaml
-from contractlog.contracts.quality.odcs_quality import parse_quality
+from contractlog.contracts.quality.odcs_reader import parse_quality
 from contractlog.contracts.quality.rules import QualityRules
 
 __all__ = ["SUFFIX", "list_patterns", "read_quality_file", "read_quality_files"]

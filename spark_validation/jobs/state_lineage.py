@@ -20,7 +20,7 @@ def infer_state_lineage(folder: Path) -> tuple[list[LineageEdge], dict[str, set[
     Raises:
         UsageError: there is no state, or it cannot be read.
     """
-    from contractlog.spark_validation.jobs.progress import LINEAGE_LABELS, ProgressLine  # noqa: PLC0415 - slow
+    from contractlog.clients.cli.progress_line import LINEAGE_LABELS, ProgressLine  # noqa: PLC0415 - slow
     from contractlog.spark_validation.lineage.inference import infer_edges  # noqa: PLC0415 - as above
 
     state = read_audit_state(folder)

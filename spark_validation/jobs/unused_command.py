@@ -64,7 +64,7 @@ def list_unused(parser: ArgumentParser, argv: Sequence[str]) -> int:
 
 
 def _run(options: Namespace) -> int:
-    from contractlog.spark_validation.jobs.progress import ProgressLine  # noqa: PLC0415 - fast help
+    from contractlog.clients.cli.progress_line import ProgressLine  # noqa: PLC0415 - fast help
     from contractlog.spark_validation.jobs.unused_job import UnusedRequest, find_unused  # noqa: PLC0415 - as above
 
     context = select_context(options)

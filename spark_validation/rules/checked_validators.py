@@ -14,7 +14,7 @@ from contractlog.compatibility.schema import ParsedSchema, SchemaType
 from contractlog.contracts.audit.outcomes import Outcome
 from contractlog.contracts.audit.rule_counts import RuleCounts, RuleDescription, RuleKey
 from contractlog.serdes.avro.readers_and_writers import AvroReader
-from contractlog.serdes.json_schema.exact_integers import read_document
+from contractlog.serdes.json_schema.exact_json import read_document
 from contractlog.spark_validation.columnar.arrow import from_numpy
 from contractlog.spark_validation.columnar.record_text import RenderedBody
 from contractlog.spark_validation.columnar.validator_results import ColumnPiece, RecordOutcomes, Validator

@@ -8,8 +8,8 @@ from functools import reduce
 from itertools import chain
 from typing import Any, Generic, Protocol, TypeVar
 
+from contractlog.clients.cli.progress_line import ProgressLine
 from contractlog.compatibility.errors import ContractlogError
-from contractlog.spark_validation.jobs.progress import ProgressLine
 from contractlog.spark_validation.sources.records import OffsetRange, count_offsets
 from contractlog.spark_validation.sources.source import RangeSource, RecordSource
 from contractlog.spark_validation.spark.cluster import SparkCluster

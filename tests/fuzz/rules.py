@@ -30,7 +30,7 @@ from contractlog.compatibility.schema import SchemaDraft, SchemaType
 from contractlog.contracts.rules.compiled_rules import CompiledRule, compile_rule
 from contractlog.contracts.rules.rule_errors import RuleEvaluationError
 from contractlog.serdes.avro.readers_and_writers import AvroReader, AvroWriter
-from contractlog.serdes.json_schema.exact_integers import read_document
+from contractlog.serdes.json_schema.exact_json import read_document
 from contractlog.spark_validation.columnar.avro_validator import AvroValidator
 from contractlog.spark_validation.columnar.json_validator import JsonValidator
 from contractlog.spark_validation.columnar.limits import ValidationLimits

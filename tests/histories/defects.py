@@ -96,7 +96,7 @@ def _answer_before_commit() -> None:
 
 def _stale_level() -> None:
     """Level, mode and group are those of a second ago, and nobody asks again under the lock."""
-    from contractlog.registry.registration.compatibility_checker import CompatibilityChecker
+    from contractlog.registry.registration.draft_checker import CompatibilityChecker
     from contractlog.registry.storage import append_state
 
     configured, known = CompatibilityChecker.read_settings, {}
@@ -240,9 +240,9 @@ def _version_skipped() -> None:
 
 def _group_skipped() -> None:
     """Versions of other groups are compared with, too."""
-    from contractlog.registry.registration import compatibility_checker
+    from contractlog.registry.registration import draft_checker
 
-    _replace(compatibility_checker, "_in_same_group", lambda *_of: True)
+    _replace(draft_checker, "_in_same_group", lambda *_of: True)
 
 
 def _hashes_collide() -> None:

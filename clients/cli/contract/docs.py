@@ -17,7 +17,7 @@ from contractlog.clients.cli.contract.contract_files import ContractFile, read_c
 from contractlog.clients.cli.output import count_noun
 from contractlog.compatibility.errors import UsageError
 from contractlog.contracts.odcs.document import find_topic, list_schemas
-from contractlog.contracts.odcs.quality import parse_rules
+from contractlog.contracts.odcs.evaluated_quality import parse_rules
 from contractlog.contracts.quality.rules import QualityRule
 
 __all__ = ["run"]

@@ -26,7 +26,7 @@ from contractlog.compatibility.terminal_text import escape_line
 from contractlog.contracts.audit.report import TopicPart
 from contractlog.contracts.odcs.custom_properties import read_custom
 from contractlog.contracts.odcs.document import PART, build_schema, find_topic, list_schemas
-from contractlog.contracts.odcs.quality import parse_rules
+from contractlog.contracts.odcs.evaluated_quality import parse_rules
 
 __all__ = ["run"]
 

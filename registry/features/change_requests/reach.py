@@ -12,7 +12,7 @@ from contractlog.registry.access.permissions import topic_permission_subject
 from contractlog.registry.features.change_requests.bodies import ReachBody
 from contractlog.registry.features.lineage.queries import EdgeFilter
 from contractlog.registry.features.lineage.service import FlowDirection, LineageQuery, LineageService
-from contractlog.registry.features.usage.service import UsageService
+from contractlog.registry.features.subject_usage.service import UsageService
 
 __all__ = ["ReachFinder"]
 

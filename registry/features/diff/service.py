@@ -13,7 +13,7 @@ from contractlog.compatibility.schema_diff import DiffSide, SchemaDiff, diff_sch
 from contractlog.registry.execution.thread_pools import ThreadPools
 from contractlog.registry.execution.work_limits import current_work
 from contractlog.registry.features.read_service import ReadService
-from contractlog.registry.registration.compatibility_checker import CompatibilityChecker
+from contractlog.registry.registration.draft_checker import CompatibilityChecker
 from contractlog.registry.registration.version_lookup import require_version
 from contractlog.registry.storage.snapshot import Snapshot
 from contractlog.registry.storage.store import Store

@@ -16,7 +16,7 @@ from contractlog.compatibility.errors import StoreError
 from contractlog.compatibility.identifiers import Subject
 from contractlog.registry.access.current_caller import Principal, current_permissions
 from contractlog.registry.access.permissions import ALL_PERMISSIONS, Permission, Permissions
-from contractlog.registry.features.fetches.counter import FetchCounter
+from contractlog.registry.features.fetch_counts.counter import FetchCounter
 from contractlog.registry.http.api_response import MEDIA_TYPE
 from contractlog.registry.http.fastpath.cache_by_schema_id import ByteCache
 from contractlog.registry.http.fastpath.request_paths import RAW_SCHEMA_PATH, SCHEMA_PATH, parse_requested_subject

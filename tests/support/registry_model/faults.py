@@ -14,7 +14,7 @@ from contractlog.registry.features.config_and_mode import service as config_serv
 from contractlog.registry.features.contexts import service as contexts_service
 from contractlog.registry.registration import candidate, deletion, draft_completion, subject_lookup
 from contractlog.registry.registration import service as registration_service
-from contractlog.registry.registration.compatibility_checker import CompatibilityChecker
+from contractlog.registry.registration.draft_checker import CompatibilityChecker
 from contractlog.registry.registration.draft_completion import Derivation
 from contractlog.registry.storage import append_state, batch_append
 from contractlog.registry.storage.store_values import ScopeSettings

@@ -16,8 +16,8 @@ from contractlog.contracts.audit.number_histograms import NumberHistogram
 from contractlog.contracts.audit.report import SeriesPoint, TopicPart
 from contractlog.contracts.quality.evaluation import QualityContext, evaluate_rules
 from contractlog.contracts.quality.inference import InferredRule, infer_rules
-from contractlog.contracts.quality.odcs_quality import parse_quality
-from contractlog.contracts.quality.odcs_text import write_quality
+from contractlog.contracts.quality.odcs_reader import parse_quality
+from contractlog.contracts.quality.odcs_writer import write_quality
 from contractlog.contracts.quality.rules import QualityRules
 
 from support.reports import part

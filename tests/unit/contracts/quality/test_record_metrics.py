@@ -9,8 +9,8 @@ import pytest
 from contractlog.contracts.audit.report import KeyStatistics, QualityResult, TimeOrder
 from contractlog.contracts.quality.evaluation import QualityContext, evaluate_rules
 from contractlog.contracts.quality.measurement import Measurement
-from contractlog.contracts.quality.odcs_quality import parse_quality
-from contractlog.contracts.quality.odcs_text import write_quality
+from contractlog.contracts.quality.odcs_reader import parse_quality
+from contractlog.contracts.quality.odcs_writer import write_quality
 from contractlog.contracts.quality.record_metrics import find_keys, measure_records
 from contractlog.contracts.quality.rules import RECORD_METRICS, Bound, Metric, QualityRule, QualityRules
 

@@ -11,8 +11,8 @@ from contractlog.compatibility.identifiers import Subject
 from contractlog.compatibility.level import Level
 from contractlog.compatibility.schema import SchemaDraft
 from contractlog.registry.access.permissions import ALL_PERMISSIONS
-from contractlog.registry.registration.compatibility_checker import CompatibilityChecker
 from contractlog.registry.registration.decision import decide_registration
+from contractlog.registry.registration.draft_checker import CompatibilityChecker
 from contractlog.registry.registration.parser import SchemaParser
 from contractlog.registry.registration.request import RegistrationRequest
 from contractlog.registry.storage.store_values import PendingAppend

@@ -23,7 +23,7 @@ from contractlog.contracts.audit.outcomes import Outcome
 from contractlog.serdes import SerializationContext
 from contractlog.serdes.errors import BadFrame, DecodeError, EncodeError, SerializationError
 from contractlog.serdes.json_schema import AsyncJSONDeserializer, AsyncJSONSerializer, JSONDeserializer, JSONSerializer
-from contractlog.serdes.json_schema.exact_integers import read_document
+from contractlog.serdes.json_schema.exact_json import read_document
 from contractlog.serdes.json_schema.readers_and_writers import JsonReader, JsonWriter
 
 if TYPE_CHECKING:

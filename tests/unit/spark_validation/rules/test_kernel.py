@@ -18,7 +18,7 @@ from contractlog.contracts.rules.language.schema_types import record_type
 from contractlog.contracts.rules.language.type_checker import infer_types
 from contractlog.contracts.rules.rule_errors import RuleEvaluationError
 from contractlog.serdes.avro.readers_and_writers import AvroReader, AvroWriter
-from contractlog.serdes.json_schema.exact_integers import read_document
+from contractlog.serdes.json_schema.exact_json import read_document
 from contractlog.spark_validation.columnar.avro_validator import AvroValidator
 from contractlog.spark_validation.columnar.json_validator import JsonValidator
 from contractlog.spark_validation.columnar.limits import ValidationLimits

@@ -9,7 +9,7 @@ import pytest
 from starlette.types import Message, Receive, Scope, Send
 
 from contractlog.registry.database import open_store
-from contractlog.registry.features.fetches.counter import FetchCounter
+from contractlog.registry.features.fetch_counts.counter import FetchCounter
 from contractlog.registry.http.fastpath.cache_by_schema_id import ByteCache
 from contractlog.registry.http.fastpath.cached_reads import STALE, CachedSchemaById
 from contractlog.registry.settings import Settings

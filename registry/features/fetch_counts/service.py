@@ -7,9 +7,9 @@ from typing import Final
 from contractlog.compatibility.errors import SubjectNotFound
 from contractlog.compatibility.identifiers import Subject
 from contractlog.registry.execution.thread_pools import ThreadPools
-from contractlog.registry.features.fetches import queries
-from contractlog.registry.features.fetches.counter import FetchCounter
-from contractlog.registry.features.fetches.queries import FetchKey, FetchTotal
+from contractlog.registry.features.fetch_counts import queries
+from contractlog.registry.features.fetch_counts.counter import FetchCounter
+from contractlog.registry.features.fetch_counts.queries import FetchKey, FetchTotal
 from contractlog.registry.features.read_service import ReadService
 from contractlog.registry.storage.name_and_id_lookup import list_ids
 from contractlog.registry.storage.snapshot import Snapshot

@@ -15,8 +15,8 @@ from typing import Any, Final
 
 from contractlog.compatibility.errors import RegistryError
 from contractlog.registry.access.current_caller import ANONYMOUS, current_actor
-from contractlog.registry.features.fetches import queries
-from contractlog.registry.features.fetches.queries import FetchKey
+from contractlog.registry.features.fetch_counts import queries
+from contractlog.registry.features.fetch_counts.queries import FetchKey
 from contractlog.registry.storage.store import Store
 
 __all__ = ["MAX_ANONYMOUS_CLIENTS", "MAX_CLIENTS", "OTHER_CLIENTS", "UNKNOWN_CLIENT", "FetchCounter"]

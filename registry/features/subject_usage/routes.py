@@ -16,7 +16,7 @@ from contractlog.compatibility.errors import (
     Unprocessable,
 )
 from contractlog.registry.features.batch.service import check_member_count
-from contractlog.registry.features.usage.bodies import UsageBody, UsageRequest, UsagesBody
+from contractlog.registry.features.subject_usage.bodies import UsageBody, UsageRequest, UsagesBody
 from contractlog.registry.http.api_response import ApiResponse
 from contractlog.registry.http.extension_parameters import BoundedInteger, StrictParameters
 from contractlog.registry.http.openapi import describe_route

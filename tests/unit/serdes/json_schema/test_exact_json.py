@@ -12,7 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from contractlog.serdes.json_schema.exact_integers import compact_json, count_nones, find_lost_number, read_document
+from contractlog.serdes.json_schema.exact_json import compact_json, count_nones, find_lost_number, read_document
 
 INTEGERS = st.integers() | st.integers(-(10**300), 10**300)
 NUMBERS = INTEGERS | st.floats(allow_nan=False, allow_infinity=False)

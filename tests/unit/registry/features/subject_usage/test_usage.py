@@ -12,7 +12,7 @@ import pytest
 
 from contractlog.registry.access.passwords import HashedPassword
 from contractlog.registry.access.users_file_editor import format_entry
-from contractlog.registry.features.usage import queries
+from contractlog.registry.features.subject_usage import queries
 from contractlog.registry.settings import Settings
 
 from support.audits import create_audit, use

@@ -64,7 +64,7 @@ def journal(parser: ArgumentParser, argv: Sequence[str]) -> int:
     for action in (verify, head):
         add_format(action)
     options = parser.parse_args(argv)
-    from contractlog.clients.cli.journal.runner import run  # noqa: PLC0415 - not needed for --help
+    from contractlog.clients.cli.change_log.journal_runner import run  # noqa: PLC0415 - not needed for --help
 
     with apply_output_options(options):
         return run(options)

@@ -14,9 +14,9 @@ from contractlog.registry.access.current_caller import may_read, may_read_everyt
 from contractlog.registry.access.permissions import Permission, topic_permission_subject
 from contractlog.registry.execution.thread_pools import ThreadPools
 from contractlog.registry.features.conformance.queries import list_newest
-from contractlog.registry.features.fetches.service import FetchService
+from contractlog.registry.features.fetch_counts.service import FetchService
 from contractlog.registry.features.read_service import ReadService
-from contractlog.registry.features.usage import queries
+from contractlog.registry.features.subject_usage import queries
 from contractlog.registry.storage.snapshot import Snapshot
 from contractlog.registry.storage.store import Store
 

@@ -8,7 +8,7 @@ from typing import Final, Self
 from msgspec import Struct
 
 from contractlog.compatibility.errors import RegistryError
-from contractlog.registry.features.usage.service import ClientUse, SubjectUsage, TopicUse, VersionRecords
+from contractlog.registry.features.subject_usage.service import ClientUse, SubjectUsage, TopicUse, VersionRecords
 
 __all__ = ["UsageBody", "UsageRequest", "UsagesBody"]
 

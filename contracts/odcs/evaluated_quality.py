@@ -10,7 +10,7 @@ from contractlog.compatibility.lint.rule import Severity
 from contractlog.contracts.odcs.document import find_topic
 from contractlog.contracts.odcs.finding import ContractCheck, ContractFinding
 from contractlog.contracts.odcs.yaml_text import DocumentPath
-from contractlog.contracts.quality.odcs_quality import parse_quality
+from contractlog.contracts.quality.odcs_reader import parse_quality
 from contractlog.contracts.quality.rules import QualityRules
 
 __all__ = ["find_quality_problems", "parse_rules", "select_quality"]

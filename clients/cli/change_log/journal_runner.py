@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from contractlog.clients.atomic_file import open_atomically
+from contractlog.clients.cli.change_log.journal_sources import ChangeLogSource, open_source
 from contractlog.clients.cli.exit_codes import CLEAN, FINDINGS
-from contractlog.clients.cli.journal.sources import ChangeLogSource, open_source
 from contractlog.clients.cli.output import print_json, print_json_line, print_message, print_result
 from contractlog.compatibility.errors import UnreadableResponse, UsageError
 from contractlog.contracts.change_log.chain_verification import ChainReport, verify_chain

@@ -10,7 +10,7 @@ from fastapi import APIRouter, Depends, Query
 from contractlog.compatibility.errors import InvalidQuery, InvalidSubject, Overloaded, SubjectNotFound
 from contractlog.compatibility.identifiers import DEFAULT_CONTEXT, MAX_ID
 from contractlog.registry.features.extension_bodies import FetchBody, FetchesBody
-from contractlog.registry.features.fetches.service import MAX_FETCHES
+from contractlog.registry.features.fetch_counts.service import MAX_FETCHES
 from contractlog.registry.http.api_response import ApiResponse
 from contractlog.registry.http.extension_parameters import BoundedInteger, StrictParameters, parse_integer
 from contractlog.registry.http.openapi import describe_route

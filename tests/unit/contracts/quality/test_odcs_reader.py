@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from contractlog.compatibility.errors import UsageError
-from contractlog.contracts.quality.odcs_quality import MAX_RULES, parse_quality
+from contractlog.contracts.quality.odcs_reader import MAX_RULES, parse_quality
 from contractlog.contracts.quality.rules import Bound, QualityRule
 
 

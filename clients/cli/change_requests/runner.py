@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from contractlog.clients.cli import exit_codes
-from contractlog.clients.cli.change.display import LIST_FORMAT, print_list, print_request
-from contractlog.clients.cli.change.proposal import build_change, build_source, build_waiver
+from contractlog.clients.cli.change_requests.display import LIST_FORMAT, print_list, print_request
+from contractlog.clients.cli.change_requests.proposal import build_change, build_source, build_waiver
 from contractlog.clients.cli.options import connect, select_context
 from contractlog.clients.cli.output import print_json, print_message
 from contractlog.clients.cli.suggested_commands import registry_command

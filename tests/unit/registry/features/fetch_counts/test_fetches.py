@@ -10,9 +10,9 @@ import httpx2
 import pytest
 
 from contractlog.registry.database import open_store
-from contractlog.registry.features.fetches import queries as fetches
-from contractlog.registry.features.fetches.counter import MAX_CLIENTS, OTHER_CLIENTS, FetchCounter
-from contractlog.registry.features.fetches.queries import FetchKey
+from contractlog.registry.features.fetch_counts import queries as fetches
+from contractlog.registry.features.fetch_counts.counter import MAX_CLIENTS, OTHER_CLIENTS, FetchCounter
+from contractlog.registry.features.fetch_counts.queries import FetchKey
 from contractlog.registry.settings import Settings
 from contractlog.registry.storage.store import Store
 

@@ -83,7 +83,7 @@ def change(parser: ArgumentParser, argv: Sequence[str]) -> int:
     _add_number(comment)
     comment.add_argument("text", metavar="TEXT", help="the comment")
     options = parser.parse_args(argv)
-    from contractlog.clients.cli.change.runner import run  # noqa: PLC0415 - not needed for --help
+    from contractlog.clients.cli.change_requests.runner import run  # noqa: PLC0415 - not needed for --help
 
     with apply_output_options(options):
         return run(options)

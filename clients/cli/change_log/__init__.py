@@ -1,0 +1,1 @@
+"""The change log: ``contractlog changes`` lists it; ``contractlog journal`` verifies and exports it."""

@@ -1,1 +1,0 @@
-"""The command ``contractlog journal``: head, verification and export of the change log."""
