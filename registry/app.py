@@ -31,7 +31,7 @@ from contractlog.registry.http.fastpath.validated_responses import ValidatedResp
 from contractlog.registry.http.host_and_origin_checks import CrossSite
 from contractlog.registry.http.openapi import customize_openapi, operation_id
 from contractlog.registry.http.request_limits import BodyLimit, WorkLimits
-from contractlog.registry.http.request_recorder import OutermostMiddleware
+from contractlog.registry.http.request_recorder import RequestRecorder
 from contractlog.registry.http.route_permissions import RoutePermissions
 from contractlog.registry.services import Services, create_owners, create_services
 from contractlog.registry.settings import Settings
@@ -145,7 +145,7 @@ class _Service(FastAPI):
         def reader(scope: Scope) -> Principal | None:
             return identify_reader(scope) if host_was_allowed(scope) else None
 
-        return OutermostMiddleware(
+        return RequestRecorder(
             stack,
             telemetry.meters,
             _route_templates(self),

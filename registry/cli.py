@@ -13,9 +13,9 @@ from itertools import chain
 from typing import Any, Final
 
 from contractlog.compatibility.errors import UsageError
+from contractlog.compatibility.network_addresses import is_loopback
 from contractlog.compatibility.terminal_text import escape_json_line, escape_line
 from contractlog.registry import database
-from contractlog.registry.http.allowed_hosts import is_loopback
 from contractlog.registry.http.tls import Certificates
 from contractlog.registry.http.trusted_proxies import parse_proxies
 from contractlog.registry.maintenance import audit_results, context_deletion, id_counter_correction

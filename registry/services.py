@@ -47,7 +47,7 @@ from contractlog.registry.http.fastpath.change_checks import ChangeChecks, creat
 from contractlog.registry.http.fastpath.response_memory import ResponseMemory
 from contractlog.registry.http.release_profiles import Profile
 from contractlog.registry.registration.deletion import DeletionService
-from contractlog.registry.registration.draft_checker import CompatibilityChecker
+from contractlog.registry.registration.draft_checker import DraftChecker
 from contractlog.registry.registration.parser import SchemaParser
 from contractlog.registry.registration.service import RegistrationService
 from contractlog.registry.settings import Settings
@@ -145,7 +145,7 @@ def create_services(
     memory = ResponseMemory(settings.cache_bytes // _MEMORY_DIVISOR)
     store.watch(telemetry)
     parser = SchemaParser()
-    checker = CompatibilityChecker(parser, settings.level)
+    checker = DraftChecker(parser, settings.level)
     registration = RegistrationService(store, threads, checker, allow_id_gap=settings.allow_id_gap)
     renderer = ViewRenderer(parser)
     compatibility = CompatibilityService(store, threads, checker)

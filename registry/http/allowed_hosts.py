@@ -10,12 +10,12 @@ from typing import Final
 from starlette.types import Scope
 
 from contractlog.compatibility.errors import BadRequest, HostNotAllowed, UsageError
+from contractlog.compatibility.network_addresses import is_loopback
 
 __all__ = [
     "EVERY_HOST",
     "HOST_NAME",
     "AllowedHosts",
-    "is_loopback",
     "is_wildcard",
     "printable",
     "split_list",
@@ -28,18 +28,6 @@ _LOOPBACK_NAMES: Final = frozenset({"localhost", "127.0.0.1", "[::1]"})
 _HOST: Final = re.compile(rf"{HOST_NAME}(?::([0-9]*))?", re.ASCII | re.IGNORECASE)
 _MAX_CACHED_HOSTS: Final = 1_000
 _MAX_PRINTED_LENGTH: Final = 200
-
-
-def is_loopback(host: str) -> bool:
-    """Return whether only this machine can reach an address.
-
-    >>> is_loopback("localhost"), is_loopback("127.0.0.2"), is_loopback("::1"), is_loopback("0.0.0.0")
-    (True, True, True, False)
-    """
-    try:
-        return host == "localhost" or ip_address(host).is_loopback
-    except ValueError:
-        return False
 
 
 def is_wildcard(host: str) -> bool:

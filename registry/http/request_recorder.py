@@ -1,4 +1,4 @@
-"""Outermost middleware: request ids, metrics, access log, and connection close while draining."""
+"""Outermost layer: request ids, metrics, access log, and connection close while draining."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from contractlog.registry.execution.drain_state import DrainState
 from contractlog.registry.telemetry import metric_catalogue
 from contractlog.registry.telemetry.metric_memory import Histogram, MetricValues, WorkerMetrics
 
-__all__ = ["OutermostMiddleware", "make_request_id_factory"]
+__all__ = ["RequestRecorder", "make_request_id_factory"]
 
 ACCESS_LOG: Final = logging.getLogger("contractlog.access")
 _REQUEST_ID: Final = b"x-request-id"
@@ -41,8 +41,8 @@ def make_request_id_factory() -> Callable[[], bytes]:
     return new_id
 
 
-class OutermostMiddleware:
-    """The outermost middleware.
+class RequestRecorder:
+    """Gives each request an id, counts it, and logs it; the outermost middleware.
 
     Args:
         app: the app to call.

@@ -16,7 +16,7 @@ from contractlog.compatibility.verdict_messages import format_details
 from contractlog.registry.access.permissions import Permission, Permissions
 from contractlog.registry.registration.candidate import Candidate
 from contractlog.registry.registration.content_match import find_existing_version, find_version_with_text
-from contractlog.registry.registration.draft_checker import CompatibilityChecker
+from contractlog.registry.registration.draft_checker import DraftChecker
 from contractlog.registry.registration.draft_completion import complete_draft
 from contractlog.registry.registration.parser import ParsedDraft
 from contractlog.registry.registration.request import (
@@ -42,7 +42,7 @@ WARNING: Final = "warning"  #: member of a registration's change log entry
 
 
 def decide_registration(
-    checker: CompatibilityChecker, snapshot: Snapshot, request: RegistrationRequest, permissions: Permissions
+    checker: DraftChecker, snapshot: Snapshot, request: RegistrationRequest, permissions: Permissions
 ) -> RegistrationResult | PendingAppend:
     """Return the existing version that fulfils a request, or the append to be written.
 
@@ -75,7 +75,7 @@ def decide_registration(
 class _Registration:
     """A request and the state it is decided in; the writer rejects an append if that has changed."""
 
-    checker: CompatibilityChecker
+    checker: DraftChecker
     snapshot: Snapshot
     request: RegistrationRequest
     subject: Subject  #: the subject that the requested name refers to

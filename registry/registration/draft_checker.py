@@ -1,4 +1,4 @@
-"""Compatibility checks of a draft against the versions of its subject."""
+"""Checks of a draft by the settings of its subject: compatibility, fields, rules."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from contractlog.registry.registration.parser import ParsedDraft, SchemaParser
 from contractlog.registry.storage.snapshot import Snapshot
 from contractlog.registry.storage.store_values import ScopeSettings
 
-__all__ = ["CompatibilityChecker"]
+__all__ = ["DraftChecker"]
 
 _RULE_WORK: Final = 40  #: characters of schemas whose parsing takes as long as the check of one of a rule
 
 
-class CompatibilityChecker:
+class DraftChecker:
     """Applies the level, policy and other settings of a subject to a draft."""
 
     def __init__(self, parser: SchemaParser, default: Level) -> None:

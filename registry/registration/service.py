@@ -17,7 +17,7 @@ from contractlog.registry.access.current_caller import current_actor, current_pe
 from contractlog.registry.access.permissions import Permission, Permissions
 from contractlog.registry.execution.thread_pools import ThreadPools
 from contractlog.registry.registration.decision import WARNING, decide_registration
-from contractlog.registry.registration.draft_checker import CompatibilityChecker
+from contractlog.registry.registration.draft_checker import DraftChecker
 from contractlog.registry.registration.draft_completion import Derivation
 from contractlog.registry.registration.request import RegistrationRequest, RegistrationResult
 from contractlog.registry.registration.subject_lookup import ContentQuery, find_by_content
@@ -59,7 +59,7 @@ class RegistrationService:
     """Registers schemas, and looks them up by content."""
 
     def __init__(
-        self, store: Store, threads: ThreadPools, checker: CompatibilityChecker, *, allow_id_gap: bool = False
+        self, store: Store, threads: ThreadPools, checker: DraftChecker, *, allow_id_gap: bool = False
     ) -> None:
         self._allow_id_gap = allow_id_gap
         self._store = store

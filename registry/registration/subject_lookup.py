@@ -14,7 +14,7 @@ from contractlog.registry.access.current_caller import current_permissions, filt
 from contractlog.registry.access.permissions import Permission
 from contractlog.registry.registration.candidate import Candidate
 from contractlog.registry.registration.content_match import find_existing_version, find_version_with_text
-from contractlog.registry.registration.draft_checker import CompatibilityChecker
+from contractlog.registry.registration.draft_checker import DraftChecker
 from contractlog.registry.registration.draft_completion import complete_draft
 from contractlog.registry.registration.write_preconditions import require_reference_permissions
 from contractlog.registry.storage.name_and_id_lookup import find_namesakes, resolve_alias
@@ -33,9 +33,7 @@ class ContentQuery:
     deleted: DeletedFilter = DeletedFilter.EXCLUDED
 
 
-def find_by_content(
-    checker: CompatibilityChecker, snapshot: Snapshot, name: Subject, query: ContentQuery
-) -> RegisteredSchema:
+def find_by_content(checker: DraftChecker, snapshot: Snapshot, name: Subject, query: ContentQuery) -> RegisteredSchema:
     """Return the version with the queried content; for a plain name without any, also from other contexts.
 
     Raises:
@@ -58,7 +56,7 @@ def find_by_content(
 
 
 def _find_under_subject(
-    checker: CompatibilityChecker, snapshot: Snapshot, subject: Subject, query: ContentQuery
+    checker: DraftChecker, snapshot: Snapshot, subject: Subject, query: ContentQuery
 ) -> RegisteredSchema | None:
     """Look up the draft as it is, then with what registration would add from config and latest version.
 
@@ -83,7 +81,7 @@ def _find_under_subject(
 
 
 def _find_version(
-    checker: CompatibilityChecker, snapshot: Snapshot, subject: Subject, query: ContentQuery
+    checker: DraftChecker, snapshot: Snapshot, subject: Subject, query: ContentQuery
 ) -> RegisteredSchema | None:
     parsed = checker.parser.parse_draft(snapshot, subject, query.draft, strict=False)
     candidate = Candidate.of(snapshot, parsed, normalize=query.normalize)

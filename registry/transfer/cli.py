@@ -18,6 +18,7 @@ from contractlog.clients.cli import exit_codes
 from contractlog.clients.cli.broker import add_broker_options, require_brokers
 from contractlog.clients.cli.options import add_format
 from contractlog.clients.cli.output import print_json, print_message, print_result
+from contractlog.clients.cli.progress_line import ProgressLine
 from contractlog.clients.settings import Security
 from contractlog.compatibility.errors import UsageError
 from contractlog.compatibility.terminal_text import escape_line
@@ -50,7 +51,6 @@ from contractlog.registry.transfer.database_access import (
 from contractlog.registry.transfer.file_format import describe_head, format_lines
 from contractlog.registry.transfer.importer import follow, import_contents, plan_import
 from contractlog.registry.transfer.kept_contents import describe_kept_contents
-from contractlog.registry.transfer.progress import TransferProgress
 from contractlog.registry.transfer.registry_contents import RegistryContents
 from contractlog.registry.transfer.report import TransferReport
 from contractlog.registry.transfer.rest_source import RestSource, SourceAccess
@@ -217,7 +217,7 @@ def _import_into_registry(source: TransferSource, report: TransferReport, option
 def _plan_database_import(source: TransferSource, report: TransferReport, options: Namespace) -> None:
     with open_for_dry_run(database_url(options)) as snapshot:
         state = _read_state(source, report, options)
-        with TransferProgress("parsing", "schemas", len(state.schemas)) as progress:
+        with ProgressLine("parsing", "schemas", sys.stderr, logged=False, total=len(state.schemas)) as progress:
             plan_import(snapshot, state, report, progress, allow_id_gap=options.allow_id_gap)
 
 
@@ -229,7 +229,7 @@ def _import_into_database(source: TransferSource, report: TransferReport, option
     if report.conflicts:  # a source that contradicts itself is rejected for any target, so none is created
         return
     with _suggest_running_import(), open_for_import(url) as store:
-        with TransferProgress("parsing", "schemas", len(before.schemas)) as progress:
+        with ProgressLine("parsing", "schemas", sys.stderr, logged=False, total=len(before.schemas)) as progress:
             import_contents(store, before, report, report_progress=progress, allow_id_gap=options.allow_id_gap)
         if options.follow and not report.conflicts:
             _warn_of_kept_contents(store, before, options)

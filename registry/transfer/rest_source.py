@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 import time
 from collections.abc import Callable, Coroutine, Iterable, Mapping
 from dataclasses import dataclass, field, replace
@@ -11,6 +12,7 @@ from typing import Any, Final, TypeVar
 
 from contractlog.clients.async_transport import AsyncTransport
 from contractlog.clients.calls import Call
+from contractlog.clients.cli.progress_line import ProgressLine
 from contractlog.clients.settings import Security
 from contractlog.clients.transport import MemoryBudget
 from contractlog.compatibility.association_values import Lifecycle
@@ -22,7 +24,6 @@ from contractlog.registry.storage.associations import StoredAssociation
 from contractlog.registry.transfer import import_parsers
 from contractlog.registry.transfer.config_columns import read_config, read_mode, scope_subject
 from contractlog.registry.transfer.import_parsers import InvalidField
-from contractlog.registry.transfer.progress import TransferProgress
 from contractlog.registry.transfer.registry_contents import (
     RegistryContents,
     TransferredSchema,
@@ -355,7 +356,7 @@ class RestSource:
 
     def read_contents(self, report: TransferReport) -> RegistryContents:
         """Read everything."""
-        with TransferProgress("reading the registry", "subjects or versions") as report_progress:
+        with ProgressLine("reading the registry", "subjects or versions", sys.stderr, logged=False) as report_progress:
             return asyncio.run(self._take_snapshot(report, report_progress))
 
     def poll(self, _report: TransferReport) -> RegistryContents | None:

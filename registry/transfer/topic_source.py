@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import base64
 import binascii
+import sys
 import uuid
 from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Final, TypeVar
 
+from contractlog.clients.cli.progress_line import ProgressLine
 from contractlog.compatibility.errors import UsageError
 from contractlog.compatibility.identifiers import GLOBAL_CONTEXT, Subject
 from contractlog.registry.storage.associations import StoredAssociation
 from contractlog.registry.transfer import import_parsers
 from contractlog.registry.transfer.config_columns import read_config, read_mode
 from contractlog.registry.transfer.import_parsers import InvalidField
-from contractlog.registry.transfer.progress import TransferProgress
 from contractlog.registry.transfer.registry_contents import (
     Deletions,
     RegistryContents,
@@ -329,7 +330,7 @@ class TopicSource:
     def read_contents(self, report: TransferReport) -> RegistryContents:
         """Replay the log up to its current end."""
         self._replay = TopicReplay(report)
-        with TransferProgress("reading the topic", "records") as report_progress:
+        with ProgressLine("reading the topic", "records", sys.stderr, logged=False) as report_progress:
             for record in self._topic.records(report_progress):
                 self._replay.apply(record)
         self._replay.conclude()

@@ -6,6 +6,7 @@ Compared are every version, id, lookup, setting, mode, association and encryptio
 from __future__ import annotations
 
 import asyncio
+import sys
 from argparse import ArgumentParser, Namespace
 from collections import Counter
 from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
@@ -18,6 +19,7 @@ from contractlog.clients.calls import Call
 from contractlog.clients.cli import exit_codes
 from contractlog.clients.cli.options import add_format
 from contractlog.clients.cli.output import print_json, print_result
+from contractlog.clients.cli.progress_line import ProgressLine
 from contractlog.clients.settings import Security, registry_url
 from contractlog.compatibility.data_contract import Metadata, RuleSet
 from contractlog.compatibility.errors import RegistryError, UsageError
@@ -36,7 +38,6 @@ from contractlog.registry.transfer.cli_options import add_database, add_examples
 from contractlog.registry.transfer.database_access import open_for_export
 from contractlog.registry.transfer.file_format import FileSource
 from contractlog.registry.transfer.import_plan import identify_schemas
-from contractlog.registry.transfer.progress import TransferProgress
 from contractlog.registry.transfer.registry_contents import (
     RegistryContents,
     SchemaKey,
@@ -328,7 +329,7 @@ async def _verify(options: Namespace, contents: RegistryContents) -> Verificatio
         transport = AsyncTransport(registry_url(options.registry), timeout=options.timeout, security=security)
     try:
         await transport.send(get_call("config"))  # a registry that does not respond is an error, not a difference
-        with TransferProgress("comparing", "responses") as progress:
+        with ProgressLine("comparing", "responses", sys.stderr, logged=False) as progress:
             return await verify(transport, contents, progress, modes=not options.no_modes)
     finally:
         await transport.close()

@@ -17,7 +17,7 @@ from contractlog.compatibility.errors import MethodNotAllowed, NotFound
 from contractlog.compatibility.schema import RegisteredSchema, SchemaDraft
 from contractlog.spark_validation.expectations.version_catalogue import VersionCatalogue
 
-__all__ = ["MAX_CONCURRENT", "DependencyTexts", "fetch_associations", "fetch_catalogue"]
+__all__ = ["MAX_CONCURRENT", "DependencyTexts", "fetch_associations", "fetch_catalogue", "fetch_versions"]
 
 MAX_CONCURRENT: Final = 8  #: requests to the registry or the source
 PAGE: Final = 500  #: items per request
@@ -120,13 +120,14 @@ def _is_same(left: RegisteredSchema, right: RegisteredSchema) -> bool:
 
 def _fetch_each_subject(registry: Registry) -> VersionCatalogue:
     subjects = [name for name in registry.subjects(deleted=True) if not name.startswith(":.")]
-    histories = _map_concurrently(lambda name: _fetch_versions(registry, name), subjects)
+    histories = _map_concurrently(lambda name: fetch_versions(registry, name), subjects)
     return VersionCatalogue(
         {subject: versions for subject, versions in zip(subjects, histories, strict=True) if versions}
     )
 
 
-def _fetch_versions(registry: Registry, subject: str) -> list[RegisteredSchema]:
+def fetch_versions(registry: Registry, subject: str) -> list[RegisteredSchema]:
+    """Return all versions of a subject, soft-deleted ones too; none if it does not exist."""
     versions: list[RegisteredSchema] = []
     with suppress(NotFound):  # a subject or version may be deleted meanwhile
         for number in registry.versions(subject, deleted=True):

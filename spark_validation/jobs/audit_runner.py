@@ -14,7 +14,7 @@ from typing import Final
 from contractlog.clients.cli.exit_codes import CLEAN, FINDINGS
 from contractlog.clients.cli.options import connect
 from contractlog.clients.cli.output import print_json, print_message, print_result
-from contractlog.clients.cli.progress_line import LINEAGE_LABELS, ProgressLine
+from contractlog.clients.cli.progress_line import ProgressLine
 from contractlog.clients.cli.report_formats.report_output import output_report
 from contractlog.contracts.audit.producers import DEFAULT_PRODUCER_HEADERS
 from contractlog.contracts.audit.report import AuditReport
@@ -29,6 +29,7 @@ from contractlog.spark_validation.jobs.lineage_publication import publish_report
 from contractlog.spark_validation.jobs.quality_files import list_patterns, read_quality_files
 from contractlog.spark_validation.jobs.sample_key import read_sample_key
 from contractlog.spark_validation.jobs.source_options import make_cluster, make_selection, make_source
+from contractlog.spark_validation.jobs.state_lineage import make_lineage_progress
 from contractlog.spark_validation.jobs.terminal_report import (
     format_changes,
     format_last_line,
@@ -119,7 +120,7 @@ class _Audits:
             out,
             print_line=print_message,
             progress=ProgressLine("auditing", "offsets", sys.stderr),
-            lineage_progress=ProgressLine(*LINEAGE_LABELS, sys.stderr, announced=True),
+            lineage_progress=make_lineage_progress(),
             reports=[path for _, path in self.options.reports],
         )
         self._print_report(report)

@@ -12,13 +12,14 @@ from uuid import UUID
 from contractlog.clients.cli.progress_line import ProgressLine
 from contractlog.clients.cli.schema_folder.resolver import ResolvedFile
 from contractlog.clients.registry import Registry
-from contractlog.compatibility.errors import InvalidSchema, NotFound, SubjectNotFound
+from contractlog.compatibility.errors import InvalidSchema, NotFound
 from contractlog.compatibility.identifiers import DEFAULT_CONTEXT, Subject
 from contractlog.compatibility.schema import RegisteredSchema
 from contractlog.contracts.audit.readability_state import ReadabilityState, ReadOutcome
 from contractlog.contracts.audit.report import Part
 from contractlog.spark_validation.columnar.limits import ValidationLimits
 from contractlog.spark_validation.expectations.audit_expectations import ExpectedSchema, ValidatorCache
+from contractlog.spark_validation.expectations.registry_catalogue import fetch_versions
 from contractlog.spark_validation.jobs.backtest_result import BACKTEST_FORMAT, OtherSubjects, summarize_backtest
 from contractlog.spark_validation.offset_ranges.backtest import BacktestPlan, PreparedBacktest
 from contractlog.spark_validation.sources.source import RecordSource
@@ -49,7 +50,7 @@ def run_backtest(request: BacktestRequest, progress: ProgressLine) -> dict[str, 
         Unreachable: the registry or the broker does not respond.
         SparkFailed: Spark ended with an error that was not raised by contractlog.
     """
-    versions = _fetch_versions(request.registry, request.subject)
+    versions = fetch_versions(request.registry, request.subject)
     plan = _make_plan(request, versions)
     prepared = PreparedBacktest(plan)
     for schema_id, expected in plan.versions.items():
@@ -65,16 +66,6 @@ def run_backtest(request: BacktestRequest, progress: ProgressLine) -> dict[str, 
         "source": {**request.source.body(), "registry": request.registry.url},
         **summarize_backtest(state, versions, others, part=request.part),
     }
-
-
-def _fetch_versions(registry: Registry, subject: str) -> list[RegisteredSchema]:
-    """Return all versions of a subject, soft-deleted ones too; none if it does not exist."""
-    versions = []
-    with suppress(SubjectNotFound):
-        for number in registry.versions(subject, deleted=True):
-            with suppress(NotFound):  # it may be deleted meanwhile
-                versions.append(registry.version(subject, number, deleted=True))
-    return versions
 
 
 def _make_plan(request: BacktestRequest, versions: Iterable[RegisteredSchema]) -> BacktestPlan:

@@ -39,7 +39,7 @@ from contractlog.spark_validation.jobs.source_options import (
     make_selection,
     make_source,
 )
-from contractlog.spark_validation.jobs.state_lineage import list_sampled_fields, read_audit_state
+from contractlog.spark_validation.jobs.state_lineage import list_sampled_fields, make_lineage_progress, read_audit_state
 
 if TYPE_CHECKING:
     from contractlog.spark_validation.lineage.declared_edges import DeclaredLineage
@@ -136,7 +136,6 @@ def _audit_topics(options: Namespace) -> AuditState:
 
 
 def _run(options: Namespace, state: AuditState, declared: DeclaredLineage) -> int:
-    from contractlog.clients.cli.progress_line import LINEAGE_LABELS, ProgressLine  # noqa: PLC0415 - as above
     from contractlog.contracts.audit.mergeable_state import describe_unsampled_fields  # noqa: PLC0415 - for fast help
     from contractlog.contracts.audit.record_origins import describe_uncounted_origins  # noqa: PLC0415 - as above
     from contractlog.spark_validation.lineage.inference import infer_edges  # noqa: PLC0415 - as above
@@ -149,8 +148,8 @@ def _run(options: Namespace, state: AuditState, declared: DeclaredLineage) -> in
     if missing:
         raise UsageError(f"no topic `{missing[0]}` was audited, only {_join_topics(audited)}", topic=missing[0])
     explained = {name for names in requested.values() for name in names}
-    progress = ProgressLine(*LINEAGE_LABELS, sys.stderr, announced=True)
-    in_values = infer_edges(state, secret=find_sample_key(state), progress=progress) if state.samples else []
+    secret = find_sample_key(state)
+    in_values = infer_edges(state, secret=secret, progress=make_lineage_progress()) if state.samples else []
     every = [*in_values, *find_traced_edges(state)]
     edges = sorted([*every, *declared.edges], key=lambda edge: (edge["to"]["topic"], edge["direction"]))
     if options.format != "tree":

@@ -5,10 +5,11 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
+from contractlog.clients.cli.progress_line import ProgressLine
 from contractlog.contracts.audit.mergeable_state import AuditState
 from contractlog.contracts.lineage.edges import LineageEdge
 
-__all__ = ["infer_state_lineage", "list_sampled_fields", "read_audit_state"]
+__all__ = ["infer_state_lineage", "list_sampled_fields", "make_lineage_progress", "read_audit_state"]
 
 
 def infer_state_lineage(folder: Path) -> tuple[list[LineageEdge], dict[str, set[str]]]:
@@ -20,13 +21,16 @@ def infer_state_lineage(folder: Path) -> tuple[list[LineageEdge], dict[str, set[
     Raises:
         UsageError: there is no state, or it cannot be read.
     """
-    from contractlog.clients.cli.progress_line import LINEAGE_LABELS, ProgressLine  # noqa: PLC0415 - slow
-    from contractlog.spark_validation.lineage.inference import infer_edges  # noqa: PLC0415 - as above
+    from contractlog.spark_validation.lineage.inference import infer_edges  # noqa: PLC0415 - slow to import
 
     state = read_audit_state(folder)
-    progress = ProgressLine(*LINEAGE_LABELS, sys.stderr, announced=True)
-    edges = infer_edges(state, progress=progress) if state.samples else []
+    edges = infer_edges(state, progress=make_lineage_progress()) if state.samples else []
     return edges, list_sampled_fields(state)
+
+
+def make_lineage_progress() -> ProgressLine:
+    """Return the progress line of inference."""
+    return ProgressLine("finding lineage", "comparisons of two topics", sys.stderr, announced=True)
 
 
 def read_audit_state(folder: Path) -> AuditState:

@@ -96,10 +96,10 @@ def _answer_before_commit() -> None:
 
 def _stale_level() -> None:
     """Level, mode and group are those of a second ago, and nobody asks again under the lock."""
-    from contractlog.registry.registration.draft_checker import CompatibilityChecker
+    from contractlog.registry.registration.draft_checker import DraftChecker
     from contractlog.registry.storage import append_state
 
-    configured, known = CompatibilityChecker.read_settings, {}
+    configured, known = DraftChecker.read_settings, {}
 
     def remembered(judging: Any, snapshot: Any, subject: Any) -> Any:
         at, found = known.get(subject, (float("-inf"), None))
@@ -108,7 +108,7 @@ def _stale_level() -> None:
             known[subject] = (time.monotonic(), found)
         return found
 
-    _replace(CompatibilityChecker, "read_settings", remembered)
+    _replace(DraftChecker, "read_settings", remembered)
     _replace(append_state, "read_settings", lambda _connection, batch: {one.subject: one.configured for one in batch})
 
 

@@ -17,6 +17,7 @@ from typing import Final
 
 from contractlog.compatibility.errors import RegistryError
 from contractlog.contracts.change_log.recorded_change import ChangeLogHead, RecordedChange
+from contractlog.registry.execution.background_thread import BackgroundThread
 from contractlog.registry.storage import change_log
 from contractlog.registry.storage.store import Store
 
@@ -66,9 +67,7 @@ class ChangeLogFollower:
         self._cached_characters = 0
         self._head: ChangeLogHead | None = None  #: unknown until the first poll
         self._lock = threading.Lock()
-        self._due = threading.Event()
-        self._closed = threading.Event()
-        self._thread: threading.Thread | None = None
+        self._thread = BackgroundThread(self._run, "contractlog-follower")
         store.on_commit(lambda _touched: self._announce_commit())
 
     @property
@@ -85,24 +84,18 @@ class ChangeLogFollower:
 
     def start(self) -> None:
         """Start following; has no effect the second time."""
-        with self._lock:
-            if self._thread is None and not self._closed.is_set():
-                self._thread = threading.Thread(target=self._run, name="contractlog-follower", daemon=True)
-                self._thread.start()
+        self._thread.start()
 
     def close(self) -> None:
         """Stop, and wake all waiting requests."""
         self.release()
-        thread = self._thread
-        if thread is not None and thread is not threading.current_thread():
-            thread.join()
+        self._thread.close()
 
     def release(self) -> None:
         """Wake all waiting requests; later ones do not wait."""
         with self._lock:
-            self._closed.set()
+            self._thread.stop()
             waiters, self._waiters = self._waiters, set()
-        self._due.set()
         for waiter in waiters:
             waiter.wake()
 
@@ -124,10 +117,10 @@ class ChangeLogFollower:
         loop = asyncio.get_running_loop()
         waiter = _Waiter(since, loop, loop.create_future())
         with self._lock:
-            if self._closed.is_set() or self.head.sequence > since:
+            if self._thread.is_closing or self.head.sequence > since:
                 return
             self._waiters.add(waiter)
-        self._due.set()  # a commit from before anybody waited may not have been read
+        self._thread.wake()  # a commit from before anybody waited may not have been read
         try:
             async with asyncio.timeout(seconds):
                 await waiter.woken
@@ -139,14 +132,13 @@ class ChangeLogFollower:
 
     def _announce_commit(self) -> None:
         if self._waiters:
-            self._due.set()
+            self._thread.wake()
 
     def _run(self) -> None:
         pause = 0.0
-        while not self._closed.wait(_PAUSE):
-            self._due.wait(pause)
-            self._due.clear()
-            if self._closed.is_set():
+        while not self._thread.pause(_PAUSE):
+            self._thread.wait_for_work(pause)
+            if self._thread.is_closing:
                 return
             try:
                 pause = 0.0 if self._poll() else self._every

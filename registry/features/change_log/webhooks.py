@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import logging
-import threading
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -23,6 +22,7 @@ from contractlog.clients.webhook_signature import SIGNATURE_HEADER, sign_webhook
 from contractlog.compatibility.errors import ContractlogError, UsageError
 from contractlog.contracts.change_log.cloud_events import BATCH_TYPE, format_cloud_event
 from contractlog.contracts.change_log.recorded_change import ChangeLogHead, RecordedChange
+from contractlog.registry.execution.background_thread import BackgroundThread
 from contractlog.registry.features.change_log import queries
 from contractlog.registry.features.change_log.follower import ChangeLogFollower
 from contractlog.registry.settings import PREFIX, Settings
@@ -137,26 +137,19 @@ class WebhookSender:
         self._every = every
         self._pause = pause
         self._holder = uuid4().hex
-        self._due = threading.Event()
-        self._closed = threading.Event()
-        self._thread: threading.Thread | None = None
+        self._thread = BackgroundThread(self._run, "contractlog-webhook")
 
     def start(self) -> None:
         """Start; has no effect the second time."""
-        if self._thread is None and not self._closed.is_set():
-            self._thread = threading.Thread(target=self._run, name="contractlog-webhook", daemon=True)
-            self._thread.start()
+        self._thread.start()
 
     def wake(self) -> None:
         """Check for new entries now, unless the webhook has just failed."""
-        self._due.set()
+        self._thread.wake()
 
     def close(self) -> None:
         """Stop after the current request."""
-        self._closed.set()
-        self._due.set()
-        if self._thread is not None:
-            self._thread.join()
+        self._thread.close()
 
     def send_due(self) -> str | None:
         """Send the next entries, and return the problem: empty if there was none, None if nothing was due."""
@@ -200,12 +193,12 @@ class WebhookSender:
 
     def _run(self) -> None:
         pauses = self._pauses()
-        while not self._closed.is_set():
+        while not self._thread.is_closing:
             problem: str | None
             try:
                 problem = self.send_due()
             except ContractlogError:  # the database is unavailable, which is logged elsewhere
-                self._closed.wait(next(pauses))
+                self._thread.pause(next(pauses))
                 continue
             except Exception:  # noqa: BLE001 - sending continues as long as the process lives
                 _LOG.exception("sending to a webhook failed; trying again")
@@ -213,12 +206,11 @@ class WebhookSender:
             if problem:
                 seconds = next(pauses)
                 _LOG.warning("entries of the change log wait: %s; trying again in %g seconds", problem, seconds)
-                self._closed.wait(seconds)
+                self._thread.pause(seconds)
                 continue
             pauses = self._pauses()
             if problem is None:
-                self._due.wait(self._every)
-                self._due.clear()
+                self._thread.wait_for_work(self._every)
 
     def _pauses(self) -> Iterator[float]:
         seconds = self._pause

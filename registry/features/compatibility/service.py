@@ -14,7 +14,7 @@ from contractlog.registry.access.current_caller import current_permissions
 from contractlog.registry.access.permissions import Permission
 from contractlog.registry.execution.thread_pools import ThreadPools
 from contractlog.registry.features.read_service import ReadService
-from contractlog.registry.registration.draft_checker import CompatibilityChecker
+from contractlog.registry.registration.draft_checker import DraftChecker
 from contractlog.registry.registration.draft_completion import complete_draft
 from contractlog.registry.registration.write_preconditions import require_reference_permissions
 from contractlog.registry.storage.name_and_id_lookup import resolve_alias
@@ -40,7 +40,7 @@ class CheckResult:
 class CompatibilityService(ReadService):
     """Checks drafts against existing versions."""
 
-    def __init__(self, store: Store, threads: ThreadPools, checker: CompatibilityChecker) -> None:
+    def __init__(self, store: Store, threads: ThreadPools, checker: DraftChecker) -> None:
         super().__init__(store, threads)
         self._checker = checker
 

@@ -13,7 +13,7 @@ from contractlog.compatibility.schema_diff import DiffSide, SchemaDiff, diff_sch
 from contractlog.registry.execution.thread_pools import ThreadPools
 from contractlog.registry.execution.work_limits import current_work
 from contractlog.registry.features.read_service import ReadService
-from contractlog.registry.registration.draft_checker import CompatibilityChecker
+from contractlog.registry.registration.draft_checker import DraftChecker
 from contractlog.registry.registration.version_lookup import require_version
 from contractlog.registry.storage.snapshot import Snapshot
 from contractlog.registry.storage.store import Store
@@ -28,7 +28,7 @@ CANDIDATE = "candidate"
 class DiffService(ReadService):
     """Compares versions; writes nothing."""
 
-    def __init__(self, store: Store, threads: ThreadPools, checker: CompatibilityChecker) -> None:
+    def __init__(self, store: Store, threads: ThreadPools, checker: DraftChecker) -> None:
         super().__init__(store, threads)
         self._checker = checker
 

@@ -15,6 +15,7 @@ from typing import Any, Final
 
 from contractlog.compatibility.errors import RegistryError
 from contractlog.registry.access.current_caller import ANONYMOUS, current_actor
+from contractlog.registry.execution.background_thread import BackgroundThread
 from contractlog.registry.features.fetch_counts import queries
 from contractlog.registry.features.fetch_counts.queries import FetchKey
 from contractlog.registry.storage.store import Store
@@ -65,9 +66,7 @@ class FetchCounter:
         self._clients_by_caller: dict[str, int] = {}  #: number of keys in ``_clients``
         self._clients_day = 0  #: the day of ``_clients``
         self._lock = threading.Lock()
-        self._due = threading.Event()
-        self._closed = threading.Event()
-        self._thread: threading.Thread | None = None
+        self._thread = BackgroundThread(self._run, "contractlog-fetches")
 
     def count(self, context: str, schema_id: int, headers: Headers, actor: str | None = None) -> None:
         """Count one fetch, by the caller of this request or by ``actor``; never blocks on I/O."""
@@ -92,7 +91,7 @@ class FetchCounter:
             self._counts[key] = 1
             self._counts_by_caller[caller] = own + 1
         if own >= _MAX_COUNTS_OF_CALLER // 2 or len(self._counts) >= _MAX_COUNTS // 2:
-            self._due.set()
+            self._thread.wake()
 
     @property
     def today(self) -> int:
@@ -106,16 +105,11 @@ class FetchCounter:
 
     def start(self) -> None:
         """Start storing counts; has no effect the second time."""
-        if self._thread is None and not self._closed.is_set():
-            self._thread = threading.Thread(target=self._run, name="contractlog-fetches", daemon=True)
-            self._thread.start()
+        self._thread.start()
 
     def close(self) -> None:
         """Store the remaining counts, and stop."""
-        self._closed.set()
-        self._due.set()
-        if self._thread is not None:
-            self._thread.join()
+        self._thread.close()
         self.flush()
 
     def flush(self) -> None:
@@ -149,9 +143,8 @@ class FetchCounter:
         return client
 
     def _run(self) -> None:
-        while not self._closed.is_set():
-            self._due.wait(self._every)
-            self._due.clear()
+        while not self._thread.is_closing:
+            self._thread.wait_for_work(self._every)
             try:
                 self.flush()
             except Exception:  # noqa: BLE001 - counting continues

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import random
-import threading
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from typing import Final
@@ -13,6 +12,7 @@ from contractlog.compatibility.errors import ContractlogError
 from contractlog.compatibility.formats import extract_terms
 from contractlog.compatibility.search_terms import Term
 from contractlog.contracts.change_log.recorded_change import RecordedChange
+from contractlog.registry.execution.background_thread import BackgroundThread
 from contractlog.registry.features.change_log.follower import ChangeLogFollower
 from contractlog.registry.features.search import queries as search_index
 from contractlog.registry.features.search.queries import Key, SchemaWords, SearchableSchema
@@ -43,24 +43,17 @@ class SearchIndexer:
         self._store = store
         self._pause = pause
         self._every = every
-        self._due = threading.Event()
-        self._closed = threading.Event()
-        self._thread: threading.Thread | None = None
-        store.on_commit(lambda _touched: self._due.set())
-        follower.on_changes(lambda _changes: self._due.set())
+        self._thread = BackgroundThread(self._run, "contractlog-indexer")
+        store.on_commit(lambda _touched: self._thread.wake())
+        follower.on_changes(lambda _changes: self._thread.wake())
 
     def start(self) -> None:
         """Start; has no effect the second time."""
-        if self._thread is None and not self._closed.is_set():
-            self._thread = threading.Thread(target=self._run, name="contractlog-indexer", daemon=True)
-            self._thread.start()
+        self._thread.start()
 
     def close(self) -> None:
         """Stop; the remaining work is done after the next start."""
-        self._closed.set()
-        self._due.set()
-        if self._thread is not None:
-            self._thread.join()
+        self._thread.close()
 
     def catch_up(self) -> bool:
         """Index what is due, and return True if there is more.
@@ -80,13 +73,13 @@ class SearchIndexer:
             more = reached < head
             self._index(self._find_changed(changes))
             head = reached
-        if not self._closed.is_set():
+        if not self._thread.is_closing:
             self._store.transact(partial(search_index.advance_position, sequence=head), contexts=()).result()
-        return more and not self._closed.is_set()
+        return more and not self._thread.is_closing
 
     def _run(self) -> None:
         retry_pause = 0.0
-        while not self._closed.is_set():
+        while not self._thread.is_closing:
             try:
                 while self.catch_up():
                     pass
@@ -96,14 +89,13 @@ class SearchIndexer:
             except Exception:  # noqa: BLE001 - the next run may succeed
                 _LOG.exception("the search index could not be kept up; trying again")
                 retry_pause = _MAX_PAUSE
-            self._due.wait(retry_pause or self._every)
-            self._due.clear()
-            self._closed.wait(retry_pause or random.uniform(0, self._pause))  # noqa: S311 - spreads load, hides nothing
+            self._thread.wait_for_work(retry_pause or self._every)
+            self._thread.pause(retry_pause or random.uniform(0, self._pause))  # noqa: S311 - spreads load, hides nothing
 
     def _index_missing(self) -> None:
         """Index all schemas that are not indexed."""
         after = _FIRST_KEY
-        while not self._closed.is_set():
+        while not self._thread.is_closing:
             with self._store.open_snapshot() as snapshot:
                 keys = search_index.list_unindexed(snapshot, after, _BATCH_SIZE)
             if not keys:
@@ -133,7 +125,7 @@ class SearchIndexer:
             with self._store.open_snapshot() as snapshot:
                 texts = search_index.read_schemas(snapshot, sorted_keys[start : start + _TEXTS_PER_BATCH])
             for portion in _split_portions(texts):
-                if self._closed.is_set():
+                if self._thread.is_closing:
                     return
                 self._store.transact(partial(search_index.store_words, words=portion), contexts=()).result()
 

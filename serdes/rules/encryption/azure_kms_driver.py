@@ -14,10 +14,17 @@ from azure.keyvault.keys.crypto import CryptographyClient, EncryptionAlgorithm
 
 from contractlog.contracts.encryption.errors import DecryptionFailed
 from contractlog.serdes.errors import RuleError
-from contractlog.serdes.rules.encryption.kms_drivers import KeyWrapper, KmsClient, KmsDriver, register_kms_driver
+from contractlog.serdes.rules.encryption.kms_drivers import (
+    KeyWrapper,
+    KmsClient,
+    KmsDriver,
+    failed_operation,
+    register_kms_driver,
+)
 
 __all__ = ["AzureKmsDriver"]
 
+_KMS: Final = "Azure Key Vault"
 _PREFIX: Final = "azure-kms://"
 _KEY_ID: Final = re.compile(
     r"(https://[a-z0-9.-]{1,253}(?::[0-9]{1,5})?)/keys/([a-z0-9-]{1,127})(?:/([0-9a-f]{32}))?", re.ASCII | re.IGNORECASE
@@ -123,7 +130,7 @@ class _AzureKey:
             with self._open(version) as client:
                 ciphertext = bytes(client.encrypt(_ALGORITHM, plaintext).ciphertext)
         except AzureError as error:
-            raise _translate_error(error, "encrypt") from None
+            raise failed_operation(_KMS, "encrypt", error) from None
         return b"azure:v1:%s:%s" % (str(version).encode(), ciphertext) if self._saves_version else ciphertext
 
     def decrypt(self, ciphertext: bytes, associated_data: bytes) -> bytes:  # noqa: ARG002 -- always empty
@@ -142,12 +149,7 @@ class _AzureKey:
         except AzureError as error:
             if isinstance(error, HttpResponseError) and error.status_code == _BAD_REQUEST:
                 raise DecryptionFailed from None
-            raise _translate_error(error, "decrypt") from None
+            raise failed_operation(_KMS, "decrypt", error) from None
 
     def _open(self, version: str | None) -> CryptographyClient:
         return CryptographyClient(self._id.url(version), self._credential, **_LIMITS)
-
-
-def _translate_error(error: AzureError, operation: str) -> RuleError:
-    """Return our error, with the class of Azure's alone: its text may have names of tenants and vaults."""
-    return RuleError(f"Azure Key Vault failed on {operation} with {type(error).__name__}")

@@ -13,10 +13,17 @@ from google.oauth2 import service_account
 
 from contractlog.contracts.encryption.errors import DecryptionFailed
 from contractlog.serdes.errors import RuleError
-from contractlog.serdes.rules.encryption.kms_drivers import KeyWrapper, KmsClient, KmsDriver, register_kms_driver
+from contractlog.serdes.rules.encryption.kms_drivers import (
+    KeyWrapper,
+    KmsClient,
+    KmsDriver,
+    failed_operation,
+    register_kms_driver,
+)
 
 __all__ = ["GcpKmsDriver"]
 
+_KMS: Final = "Google Cloud KMS"
 _PREFIX: Final = "gcp-kms://"
 _KEY_NAME: Final = re.compile(
     r"projects/[^/\s]{1,128}/locations/[\w-]{1,63}/keyRings/[\w-]{1,63}/cryptoKeys/[\w-]{1,63}", re.ASCII
@@ -96,7 +103,7 @@ class _GcpKey:
         try:
             return bytes(self._client.encrypt(request=request, timeout=_SECONDS, retry=None).ciphertext)
         except (GoogleAPIError, GoogleAuthError) as error:
-            raise _translate_error(error, "encrypt") from None
+            raise failed_operation(_KMS, "encrypt", error) from None
 
     def decrypt(self, ciphertext: bytes, associated_data: bytes) -> bytes:  # noqa: ARG002 -- always empty
         """Return the key.
@@ -110,7 +117,7 @@ class _GcpKey:
         except InvalidArgument:
             raise DecryptionFailed from None
         except (GoogleAPIError, GoogleAuthError) as error:
-            raise _translate_error(error, "decrypt") from None
+            raise failed_operation(_KMS, "decrypt", error) from None
 
 
 def _parse_name(key_url: str) -> str:
@@ -125,8 +132,3 @@ def _parse_name(key_url: str) -> str:
             "the id of a key in Google Cloud is projects/PROJECT/locations/PLACE/keyRings/RING/cryptoKeys/NAME"
         )
     return name
-
-
-def _translate_error(error: Exception, operation: str) -> RuleError:
-    """Return our error, with the class of Google's alone: its text may have names of accounts."""
-    return RuleError(f"Google Cloud KMS failed on {operation} with {type(error).__name__}")

@@ -21,6 +21,7 @@ __all__ = [
     "KmsClient",
     "KmsDriver",
     "LocalKmsDriver",
+    "failed_operation",
     "find_kms_driver",
     "register_kms_driver",
     "reset_kms_drivers",
@@ -146,6 +147,11 @@ def find_kms_driver(key_url: str) -> Any:
     if kms_type + separator in _BUILTIN_DRIVERS:
         return _create_driver(kms_type, *_BUILTIN_DRIVERS[kms_type + separator])
     raise RuleError(f"there is no driver for the KMS type {kms_type}: register one with register_kms_driver")
+
+
+def failed_operation(kms: str, operation: str, error: Exception) -> RuleError:
+    """Return our error, with the class of the library's alone: its text may have names."""
+    return RuleError(f"{kms} failed on {operation} with {type(error).__name__}")
 
 
 def _create_driver(kms_type: str, module: str, class_name: str) -> Any:

@@ -6,7 +6,6 @@ import base64
 import os
 import re
 from collections.abc import Mapping
-from ipaddress import ip_address
 from typing import Any, Final
 from urllib.parse import SplitResult, urlsplit
 
@@ -14,12 +13,20 @@ import hvac
 from hvac.exceptions import InvalidRequest, VaultError
 from requests.exceptions import RequestException
 
+from contractlog.compatibility.network_addresses import is_loopback
 from contractlog.contracts.encryption.errors import DecryptionFailed
 from contractlog.serdes.errors import RuleError
-from contractlog.serdes.rules.encryption.kms_drivers import KeyWrapper, KmsClient, KmsDriver, register_kms_driver
+from contractlog.serdes.rules.encryption.kms_drivers import (
+    KeyWrapper,
+    KmsClient,
+    KmsDriver,
+    failed_operation,
+    register_kms_driver,
+)
 
 __all__ = ["VaultKmsDriver"]
 
+_KMS: Final = "Vault"
 _PREFIX: Final = "hcvault://"
 _KEY_PATH: Final = re.compile(r"/((?:[\w.~-]{1,128}/){1,16})keys/([\w.~-]{1,256})", re.ASCII)
 _SECONDS: Final = 10  #: of a request
@@ -71,7 +78,7 @@ class VaultKmsDriver(KmsDriver):
             try:
                 client.auth.approle.login(role_id=role, secret_id=secret)
             except (VaultError, RequestException) as error:
-                raise _translate_error(error, "the login") from None
+                raise failed_operation(_KMS, "the login", error) from None
         return _VaultKmsClient(client)
 
     @classmethod
@@ -108,7 +115,7 @@ class _VaultKey:
             )
             return str(response["data"]["ciphertext"]).encode()
         except (VaultError, RequestException) as error:
-            raise _translate_error(error, "encrypt") from None
+            raise failed_operation(_KMS, "encrypt", error) from None
 
     def decrypt(self, ciphertext: bytes, associated_data: bytes) -> bytes:  # noqa: ARG002 -- always empty
         """Return the key.
@@ -126,9 +133,9 @@ class _VaultKey:
         except InvalidRequest as error:
             if any(part in str(error) for part in _OTHER_KEY):
                 raise DecryptionFailed from None
-            raise _translate_error(error, "decrypt") from None
+            raise failed_operation(_KMS, "decrypt", error) from None
         except (VaultError, RequestException) as error:
-            raise _translate_error(error, "decrypt") from None
+            raise failed_operation(_KMS, "decrypt", error) from None
 
 
 def _parse_key(key_url: str) -> tuple[SplitResult, str, str]:
@@ -160,18 +167,6 @@ def _require_trusted(url: SplitResult) -> str:
     expected = os.environ.get("VAULT_ADDR")
     if expected and expected.rstrip("/") != address:
         raise RuleError("the key is on another server than VAULT_ADDR, which would get the credentials of this one")
-    if not expected and url.scheme != "https" and not _is_loopback(url.hostname or ""):
+    if not expected and url.scheme != "https" and not is_loopback(url.hostname or ""):
         raise RuleError("the key is on a server without TLS: to allow it, set VAULT_ADDR to its address")
     return address
-
-
-def _is_loopback(host: str) -> bool:
-    try:
-        return host == "localhost" or ip_address(host).is_loopback
-    except ValueError:
-        return False
-
-
-def _translate_error(error: Exception, operation: str) -> RuleError:
-    """Return our error, with the class of Vault's alone: its text may have addresses and names."""
-    return RuleError(f"Vault failed on {operation} with {type(error).__name__}")

@@ -14,7 +14,7 @@ from contractlog.registry.features.config_and_mode import service as config_serv
 from contractlog.registry.features.contexts import service as contexts_service
 from contractlog.registry.registration import candidate, deletion, draft_completion, subject_lookup
 from contractlog.registry.registration import service as registration_service
-from contractlog.registry.registration.draft_checker import CompatibilityChecker
+from contractlog.registry.registration.draft_checker import DraftChecker
 from contractlog.registry.registration.draft_completion import Derivation
 from contractlog.registry.storage import append_state, batch_append
 from contractlog.registry.storage.store_values import ScopeSettings
@@ -80,10 +80,10 @@ FAULTS: Final[dict[str, Plant]] = {
         draft_completion, "add_version_property", lambda _real, metadata, _number: metadata
     ),
     "transitive levels look at the latest alone": _replace_function(
-        CompatibilityChecker, "select_versions", _select_newest_only
+        DraftChecker, "select_versions", _select_newest_only
     ),
     "groups are not looked at": _replace_function(
-        CompatibilityChecker,
+        DraftChecker,
         "select_versions",
         lambda real, *of: real(*of[:-1], replace(of[-1], compatibility_group=None)),
     ),

@@ -12,7 +12,7 @@ from contractlog.compatibility.level import Level
 from contractlog.compatibility.schema import SchemaDraft
 from contractlog.registry.access.permissions import ALL_PERMISSIONS
 from contractlog.registry.registration.decision import decide_registration
-from contractlog.registry.registration.draft_checker import CompatibilityChecker
+from contractlog.registry.registration.draft_checker import DraftChecker
 from contractlog.registry.registration.parser import SchemaParser
 from contractlog.registry.registration.request import RegistrationRequest
 from contractlog.registry.storage.store_values import PendingAppend
@@ -24,7 +24,7 @@ ORDERS = Subject.parse("orders")
 
 def test_first_and_next_versions_without_references_are_decided_on_what_is_prefetched() -> None:
     """A prefetched snapshot has no connection: any other query would make each registration read by itself."""
-    checker = CompatibilityChecker(SchemaParser(), Level.NONE)
+    checker = DraftChecker(SchemaParser(), Level.NONE)
     with empty_store() as store:
         for text in ('"int"', '"long"'):
             prefetched = store.prefetch(ORDERS).result(30)

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import signal
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
-from io import StringIO
 from pathlib import Path
 
 import pytest
 
 from contractlog.clients.cli.main import main
-from contractlog.clients.cli.progress_line import LINEAGE_LABELS, ProgressLine
 from contractlog.compatibility.errors import UsageError
 from contractlog.spark_validation.jobs.audit_command import _parse_share
 from contractlog.spark_validation.jobs.audit_runner import parse_evidence
@@ -21,11 +19,6 @@ from contractlog.spark_validation.offset_ranges.evidence_options import Evidence
 from contractlog.spark_validation.sources.source import ArchiveSource, KafkaSource
 
 from support.reports import flights, part, report, violation
-
-
-class Terminal(StringIO):
-    def isatty(self) -> bool:
-        return True
 
 
 def test_a_line_for_each_part_what_needs_attention_first() -> None:
@@ -60,47 +53,6 @@ def test_the_given_producer_headers_replace_the_default_ones_and_values_are_mask
 def test_names_that_would_steer_a_terminal_are_escaped() -> None:
     (line,) = format_report(report(part("a\x1b[2Jb", records=3)))
     assert "\x1b" not in line
-
-
-def test_progress_says_what_how_much_how_fast_and_how_long_still() -> None:
-    times = iter([0.0, 10.0])
-    terminal = Terminal()
-    progress = ProgressLine("auditing", "offsets", terminal, clock=lambda: next(times))
-    progress.start(300_000)
-    progress(100_000)
-    assert terminal.getvalue().endswith("auditing: 100,000 of 300,000 offsets, 10,000/s, 20 s left")
-    progress.finish()
-    assert terminal.getvalue().endswith("\r\x1b[K")
-
-
-def test_a_log_gets_no_line_of_short_work_and_one_in_thirty_seconds_of_long_work() -> None:
-    now = [0.0]
-    log = StringIO()
-    progress = ProgressLine("auditing", "offsets", log, clock=lambda: now[0])
-    progress.start(1_000)
-    for second in range(100):
-        now[0] = second
-        progress(second * 10)
-    progress.finish()
-    assert log.getvalue().splitlines() == [
-        "auditing: 300 of 1,000 offsets, 10/s, 1 min 10 s left",
-        "auditing: 600 of 1,000 offsets, 10/s, 40 s left",
-        "auditing: 900 of 1,000 offsets, 10/s, 10 s left",
-    ]
-
-
-def test_announced_work_says_in_a_log_that_it_begins_and_ends() -> None:
-    now = [0.0]
-    log = StringIO()
-    progress = ProgressLine(*LINEAGE_LABELS, log, clock=lambda: now[0], announced=True)
-    progress.start(12)
-    now[0] = 4.0
-    progress(12)
-    progress.finish()
-    assert log.getvalue().splitlines() == [
-        "finding lineage: 0 of 12 comparisons of two topics",
-        "finding lineage: 12 of 12 comparisons of two topics, 3/s",
-    ]
 
 
 def test_the_last_line_names_both_thresholds_and_which_was_missed() -> None:
