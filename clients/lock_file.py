@@ -20,7 +20,7 @@ from contractlog.clients.file_errors import ControlFile, FileError, control_file
 from contractlog.compatibility.data_contract import Metadata, RuleSet
 from contractlog.compatibility.errors import UsageError
 from contractlog.compatibility.schema import Reference, RegisteredSchema
-from contractlog.compatibility.terminal_text import shell_command
+from contractlog.compatibility.text.terminal_text import shell_command
 
 __all__ = [
     "LOCK",

@@ -20,7 +20,7 @@ from __future__ import annotations
 from typing import Any, ClassVar, Final, Self
 
 from contractlog.compatibility.confluent_bases import SchemaRegistryError, add_loaded_base
-from contractlog.compatibility.terminal_text import quote_word
+from contractlog.compatibility.text.terminal_text import quote_word
 
 _HTTP_STATUS_DIGITS: Final = 3
 

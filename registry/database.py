@@ -13,7 +13,7 @@ from sqlalchemy import Connection, String, column, delete, insert, inspect, sele
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
 from contractlog.compatibility.errors import Unreachable, UsageError
-from contractlog.compatibility.terminal_text import shell_command
+from contractlog.compatibility.text.terminal_text import shell_command
 from contractlog.registry.registration.hash_replacement import replace_outdated_hashes
 from contractlog.registry.settings import Settings
 from contractlog.registry.storage import tables

@@ -14,7 +14,7 @@ from threading import Thread
 from typing import Final
 
 from contractlog.compatibility.errors import UsageError
-from contractlog.compatibility.terminal_text import escape_line
+from contractlog.compatibility.text.terminal_text import escape_line
 from contractlog.registry.http.allowed_hosts import AllowedHosts, is_wildcard
 from contractlog.registry.settings import ClientCertificates, Settings
 

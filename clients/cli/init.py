@@ -28,7 +28,7 @@ from contractlog.clients.cli.schema_folder.manifest_writer import (
     write_manifest,
 )
 from contractlog.compatibility.errors import UsageError
-from contractlog.compatibility.terminal_text import escape_line, shell_command
+from contractlog.compatibility.text.terminal_text import escape_line, shell_command
 
 __all__ = ["init"]
 

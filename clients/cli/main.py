@@ -17,7 +17,6 @@ from contractlog.clients.cli import exit_codes
 from contractlog.clients.cli.verb_parser import VerbParser, suggest_name
 from contractlog.clients.cli.verbs import VERBS, Section, Verb
 from contractlog.clients.functions_by_name import import_function
-from contractlog.compatibility.encodable_text import is_encodable
 from contractlog.compatibility.errors import (
     BrokerDenied,
     ContractlogError,
@@ -27,6 +26,7 @@ from contractlog.compatibility.errors import (
     RegistryError,
     Unreachable,
 )
+from contractlog.compatibility.text.encodable_text import is_encodable
 
 __all__ = ["main"]
 

@@ -16,7 +16,7 @@ from typing import Any, Final, Literal
 
 from contractlog.clients.cli.suggested_commands import clear_repeated_options
 from contractlog.compatibility.errors import ContractlogError
-from contractlog.compatibility.terminal_text import escape_json_line, escape_line
+from contractlog.compatibility.text.terminal_text import escape_json_line, escape_line
 
 __all__ = [
     "Tone",

@@ -8,7 +8,7 @@ from contextvars import ContextVar
 from types import MappingProxyType
 from typing import Final
 
-from contractlog.compatibility.terminal_text import shell_command
+from contractlog.compatibility.text.terminal_text import shell_command
 
 __all__ = ["clear_repeated_options", "registry_command", "repeat_in_commands"]
 

@@ -52,7 +52,7 @@ class VerbParser(ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Print the usage and the message, with the nearest name of an unknown option or choice, and exit."""
-        from contractlog.compatibility.terminal_text import escape_line  # noqa: PLC0415 - only needed for wrong arguments
+        from contractlog.compatibility.text.terminal_text import escape_line  # noqa: PLC0415 - only needed for wrong arguments
 
         super().error(escape_line(message.replace(_POSITIONAL, "") + self._suggestion(message)))
 

@@ -9,10 +9,10 @@ from typing import Any, Final
 
 import yaml
 
-from contractlog.compatibility.encodable_text import is_encodable
 from contractlog.compatibility.errors import UsageError
 from contractlog.compatibility.json_positions import Position
-from contractlog.compatibility.terminal_text import escape_line
+from contractlog.compatibility.text.encodable_text import is_encodable
+from contractlog.compatibility.text.terminal_text import escape_line
 
 __all__ = ["MAX_BYTES", "DocumentPath", "YamlDocument", "parse_yaml", "write_yaml"]
 

@@ -7,9 +7,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import date
 from typing import Any, Final, cast
 
-from contractlog.compatibility.encodable_text import is_encodable
 from contractlog.compatibility.errors import UsageError
 from contractlog.compatibility.field_paths import join_path
+from contractlog.compatibility.text.encodable_text import is_encodable
 from contractlog.contracts.quality.rules import (
     CUSTOM_FIELD_METRICS,
     CUSTOM_METRICS,

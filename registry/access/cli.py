@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from contractlog.compatibility.errors import UsageError
-from contractlog.compatibility.terminal_text import escape_json_line, escape_line
+from contractlog.compatibility.text.terminal_text import escape_json_line, escape_line
 from contractlog.registry.access.passwords import HashedPassword
 from contractlog.registry.access.users_file import check_name
 from contractlog.registry.access.users_file_editor import (

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from contractlog.compatibility.errors import StoreError, UsageError
 from contractlog.compatibility.identifiers import DEFAULT_CONTEXT, MAX_VERSION, find_context_problem
-from contractlog.compatibility.terminal_text import shell_command
+from contractlog.compatibility.text.terminal_text import shell_command
 from contractlog.registry.maintenance.database_change import (
     change_database,
     require_context,

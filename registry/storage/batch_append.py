@@ -23,7 +23,7 @@ from contractlog.compatibility.errors import (
 )
 from contractlog.compatibility.identifiers import MAX_ID, MAX_VERSION, SchemaId, Subject, Version
 from contractlog.compatibility.schema import RegisteredSchema
-from contractlog.compatibility.terminal_text import quote_word
+from contractlog.compatibility.text.terminal_text import quote_word
 from contractlog.registry.storage import append_state, tables
 from contractlog.registry.storage.change_log import ChangeLogEntry
 from contractlog.registry.storage.dialects import in_numbers

@@ -21,7 +21,7 @@ from contractlog.clients.cli.output import print_json, print_message, print_resu
 from contractlog.clients.cli.progress_line import ProgressLine
 from contractlog.clients.settings import Security
 from contractlog.compatibility.errors import UsageError
-from contractlog.compatibility.terminal_text import escape_line
+from contractlog.compatibility.text.terminal_text import escape_line
 from contractlog.registry.settings import Settings
 from contractlog.registry.storage.change_log import read_head
 from contractlog.registry.storage.engines import parse_url

@@ -16,7 +16,7 @@ from typing import Any, Final, TextIO
 from contractlog.compatibility.errors import UsageError
 from contractlog.compatibility.identifiers import MAX_ID, Subject
 from contractlog.compatibility.schema import SchemaType
-from contractlog.compatibility.terminal_text import shell_command
+from contractlog.compatibility.text.terminal_text import shell_command
 from contractlog.contracts.change_log.recorded_change import ChangeLogHead
 from contractlog.registry.storage.associations import StoredAssociation
 from contractlog.registry.transfer import import_parsers, transferred_keys

@@ -8,9 +8,9 @@ from typing import Any, Final, TypeVar
 
 from contractlog.compatibility.content_identity import compute_guid
 from contractlog.compatibility.data_contract import Metadata, RuleSet
-from contractlog.compatibility.encodable_text import is_encodable
 from contractlog.compatibility.identifiers import Subject
 from contractlog.compatibility.schema import Reference, SchemaDraft, SchemaType
+from contractlog.compatibility.text.encodable_text import is_encodable
 from contractlog.contracts.change_log.recorded_change import ChangeLogHead
 from contractlog.registry.features.dek_registry.key_values import DekKey, StoredDek, StoredKek
 from contractlog.registry.registration.references import resolve_target

@@ -26,7 +26,7 @@ from contractlog.compatibility.errors import RegistryError, UsageError
 from contractlog.compatibility.identifiers import Subject
 from contractlog.compatibility.limits import truncate
 from contractlog.compatibility.schema import Reference, SchemaType
-from contractlog.compatibility.terminal_text import escape_line
+from contractlog.compatibility.text.terminal_text import escape_line
 from contractlog.registry import database
 from contractlog.registry.app import create_app
 from contractlog.registry.features.dek_registry.key_values import StoredDek, StoredKek

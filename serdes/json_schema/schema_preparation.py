@@ -15,7 +15,7 @@ from contractlog.compatibility.json_schema.vocabulary import detect_draft
 from contractlog.compatibility.json_text import join_pointer, parse_json, to_plain_numbers
 from contractlog.compatibility.limits import truncate
 from contractlog.compatibility.schema import ParsedSchema, SchemaType
-from contractlog.compatibility.terminal_text import escape_line
+from contractlog.compatibility.text.terminal_text import escape_line
 from contractlog.serdes.errors import SerializationError
 from contractlog.serdes.json_schema.branch_cost import (
     MAX_BRANCHES,

@@ -18,7 +18,7 @@ from contractlog.clients.registry import Registry
 from contractlog.compatibility.errors import ContractlogError, InvalidSchema, NotFound
 from contractlog.compatibility.identifiers import topic_subject
 from contractlog.compatibility.schema import RegisteredSchema
-from contractlog.compatibility.terminal_text import escape_line
+from contractlog.compatibility.text.terminal_text import escape_line
 from contractlog.contracts.audit.mergeable_state import AuditState
 from contractlog.contracts.audit.outcomes import NO_BODY, NO_ID, Outcome
 from contractlog.contracts.audit.report import PARTS, Part

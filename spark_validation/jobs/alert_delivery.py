@@ -16,7 +16,7 @@ from typing import Final
 from contractlog.clients.webhook_request import MAX_URL, is_allowed_url, post_to_webhook
 from contractlog.clients.webhook_signature import SIGNATURE_HEADER, sign_webhook
 from contractlog.compatibility.errors import UsageError
-from contractlog.compatibility.terminal_text import escape_line
+from contractlog.compatibility.text.terminal_text import escape_line
 from contractlog.spark_validation.jobs.alerts import Alert, read_alerts, remove_alert
 
 __all__ = ["AlertReceivers", "deliver_alerts", "parse_receivers"]

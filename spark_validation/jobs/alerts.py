@@ -17,7 +17,7 @@ from typing import Any, Final
 
 from contractlog.clients.atomic_file import open_atomically
 from contractlog.clients.bounded_file import read_bounded_file
-from contractlog.compatibility.terminal_text import escape_line
+from contractlog.compatibility.text.terminal_text import escape_line
 from contractlog.contracts.audit.changes import compare_reports, verdict_changes
 from contractlog.contracts.audit.report import AuditReport, PartChange
 from contractlog.spark_validation.jobs.result_folder import ALERTS

@@ -12,7 +12,7 @@ from contractlog.clients.cli.broker import BOOTSTRAP_VARIABLE, add_broker_config
 from contractlog.clients.cli.exit_codes import CLEAN
 from contractlog.clients.cli.options import add_format
 from contractlog.clients.cli.output import print_json, print_message, print_result
-from contractlog.compatibility.terminal_text import escape_line
+from contractlog.compatibility.text.terminal_text import escape_line
 
 if TYPE_CHECKING:
     from contractlog.spark_validation.jobs.archive_job import ArchivedTopic

@@ -16,7 +16,7 @@ from typing import cast
 
 from contractlog.clients.cli.progress_line import ProgressLine
 from contractlog.clients.registry import Registry
-from contractlog.compatibility.terminal_text import escape_line
+from contractlog.compatibility.text.terminal_text import escape_line
 from contractlog.contracts.audit.changes import compare_reports, extend_trends
 from contractlog.contracts.audit.field_drift import FieldDrift, find_drifts
 from contractlog.contracts.audit.field_profiles import FieldProfileKey

@@ -25,7 +25,7 @@ from contractlog.clients.cli.options import (
 from contractlog.clients.cli.output import apply_output_options
 from contractlog.compatibility.errors import UsageError
 from contractlog.compatibility.identifiers import Subject, qualify_subject, split_topic_subject
-from contractlog.compatibility.terminal_text import shell_command
+from contractlog.compatibility.text.terminal_text import shell_command
 from contractlog.contracts.audit.report import PARTS, Part
 from contractlog.spark_validation.jobs.source_options import (
     add_archive,

@@ -15,7 +15,7 @@ from contractlog.clients.cli.report_formats.report import (
     relative_path,
 )
 from contractlog.compatibility.common_check_catalogue import DATA_UNREADABLE
-from contractlog.contracts.audit.number_text import format_share
+from contractlog.compatibility.text.number_text import format_share
 
 __all__ = ["backtest_report", "print_backtest"]
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from contractlog.clients.cli.output import count_noun
-from contractlog.compatibility.terminal_text import escape_line
+from contractlog.compatibility.text.terminal_text import escape_line
 from contractlog.contracts.audit.report import AuditReport, TopicPart, ViolationLine
 from contractlog.spark_validation.report.formatters import format_time
 from contractlog.spark_validation.report.sentences import describe_producers

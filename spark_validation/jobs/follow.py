@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from contractlog.compatibility.errors import RegistryError, Unreachable
-from contractlog.compatibility.terminal_text import escape_line
+from contractlog.compatibility.text.terminal_text import escape_line
 from contractlog.contracts.audit.report import AuditReport, TopicPart
 from contractlog.spark_validation.jobs.sigterm_interruption import interrupt_on_sigterm
 

@@ -13,7 +13,7 @@ import jsonschema_rs
 import orjson
 
 from contractlog.clients.bounded_file import read_bounded_file
-from contractlog.compatibility.terminal_text import escape_line
+from contractlog.compatibility.text.terminal_text import escape_line
 from contractlog.contracts.audit.report import AuditReport
 from contractlog.spark_validation.jobs.result_folder import REPORT
 

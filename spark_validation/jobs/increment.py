@@ -16,7 +16,7 @@ from typing import Any, Final
 
 from contractlog.clients.bounded_file import read_bounded_file
 from contractlog.compatibility.errors import UsageError
-from contractlog.compatibility.terminal_text import escape_line
+from contractlog.compatibility.text.terminal_text import escape_line
 from contractlog.contracts.audit.mergeable_state import AuditState, Coverage
 from contractlog.contracts.audit.outcomes import Outcome
 from contractlog.contracts.audit.report import PARTS, Part

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from contractlog.clients.atomic_file import open_atomically
 from contractlog.compatibility.errors import UsageError
-from contractlog.compatibility.terminal_text import escape_line
+from contractlog.compatibility.text.terminal_text import escape_line
 from contractlog.contracts.audit.field_profiles import FieldProfile
 from contractlog.contracts.audit.report import AuditReport, QualityResult, TopicPart
 from contractlog.contracts.quality.evaluation import QualityContext, evaluate_rules

@@ -19,7 +19,7 @@ from contractlog.clients.cli.options import add_registry, connect
 from contractlog.clients.cli.output import print_message
 from contractlog.clients.cli.published_lineage import add_time_of_lineage
 from contractlog.compatibility.errors import UsageError
-from contractlog.compatibility.terminal_text import escape_json_line, escape_line
+from contractlog.compatibility.text.terminal_text import escape_json_line, escape_line
 from contractlog.contracts.audit.mergeable_state import AuditState
 from contractlog.contracts.audit.value_samples import DESIGN
 from contractlog.contracts.lineage.edges import LineageEdge

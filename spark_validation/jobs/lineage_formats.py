@@ -12,7 +12,7 @@ from typing import Final, TypeVar
 from contractlog.clients.atomic_file import open_atomically
 from contractlog.clients.cli.output import count_noun, print_message
 from contractlog.compatibility.errors import UsageError
-from contractlog.compatibility.terminal_text import escape_json_line
+from contractlog.compatibility.text.terminal_text import escape_json_line
 from contractlog.contracts.lineage.edges import LineageEdge
 
 __all__ = ["GRAPH_FORMATS", "format_graph", "select_explaining_edges", "write_lineage"]

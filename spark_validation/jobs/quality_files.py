@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 
 from contractlog.clients.bounded_file import read_bounded_file
 from contractlog.compatibility.errors import UsageError
-from contractlog.compatibility.terminal_text import escape_line
+from contractlog.compatibility.text.terminal_text import escape_line
 from contractlog.contracts.odcs.yaml_text import MAX_BYTES, parse_yaml
 from contractlog.contracts.quality.odcs_reader import parse_quality
 from contractlog.contracts.quality.rules import QualityRules

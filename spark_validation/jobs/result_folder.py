@@ -14,7 +14,7 @@ from typing import Final
 
 from contractlog.compatibility.errors import UsageError
 from contractlog.compatibility.name_lists import list_first
-from contractlog.compatibility.terminal_text import escape_line
+from contractlog.compatibility.text.terminal_text import escape_line
 from contractlog.spark_validation.jobs.sigterm_interruption import interrupt_on_sigterm
 from contractlog.spark_validation.state.state_files import STATE as STATE_FILE
 

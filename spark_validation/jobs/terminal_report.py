@@ -7,7 +7,7 @@ from typing import Final
 
 from contractlog.clients.cli.output import Tone, with_tone
 from contractlog.compatibility.name_lists import list_first
-from contractlog.compatibility.terminal_text import escape_line
+from contractlog.compatibility.text.terminal_text import escape_line
 from contractlog.contracts.audit.report import AuditReport, AuditVerdict, PartChange, TopicPart
 from contractlog.spark_validation.report.change_sentences import describe_change, describe_changes
 from contractlog.spark_validation.report.formatters import format_percent, format_plural, format_share

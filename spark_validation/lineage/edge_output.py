@@ -14,8 +14,8 @@ from itertools import groupby
 from typing import Any, Final
 
 from contractlog.clients.cli.output import align_columns
-from contractlog.compatibility.terminal_text import escape_line
-from contractlog.contracts.audit.number_text import format_duration
+from contractlog.compatibility.text.number_text import format_duration
+from contractlog.compatibility.text.terminal_text import escape_line
 from contractlog.contracts.lineage.details_facet import DETAILS_FACET, build_details_facet
 from contractlog.contracts.lineage.edges import Evidence, LineageEdge, is_traced, read_evidence
 from contractlog.contracts.lineage.openlineage import OUR_PRODUCER

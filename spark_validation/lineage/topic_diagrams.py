@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from contractlog.compatibility.terminal_text import escape_line
+from contractlog.compatibility.text.terminal_text import escape_line
 from contractlog.contracts.lineage.edges import LineageEdge, is_traced
 
 __all__ = ["format_dot", "format_mermaid", "format_trees"]

@@ -7,8 +7,8 @@ from itertools import groupby
 from typing import Final
 
 from contractlog.clients.cli.output import align_columns
-from contractlog.compatibility.terminal_text import escape_line
-from contractlog.contracts.audit.number_text import format_duration
+from contractlog.compatibility.text.number_text import format_duration
+from contractlog.compatibility.text.terminal_text import escape_line
 from contractlog.contracts.audit.record_position import RecordPosition
 from contractlog.contracts.lineage.edges import LineageEdge
 

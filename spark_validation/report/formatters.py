@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from contractlog.contracts.audit.number_text import (
+from contractlog.compatibility.text.number_text import (
     format_bytes,
     format_count,
     format_duration,

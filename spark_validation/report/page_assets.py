@@ -11,7 +11,7 @@ from typing import Any, Final, TypeVar, cast
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from contractlog.compatibility.terminal_text import escape_line
+from contractlog.compatibility.text.terminal_text import escape_line
 
 __all__ = ["embed_json", "escape_strings", "make_environment", "read_asset", "source_hash"]
 

@@ -8,7 +8,7 @@ from typing import Final
 from markupsafe import Markup
 
 from contractlog.compatibility.name_lists import list_first
-from contractlog.compatibility.terminal_text import quote_word
+from contractlog.compatibility.text.terminal_text import quote_word
 from contractlog.contracts.audit.report import AuditReport, AuditVerdict, TopicPart, ViolatingProducer, ViolationLine
 from contractlog.contracts.audit.summary import newest_audited, newest_in_use
 from contractlog.spark_validation.report.formatters import (

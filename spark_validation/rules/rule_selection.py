@@ -9,7 +9,7 @@ from contractlog.compatibility.data_contract import Rule
 from contractlog.compatibility.errors import InvalidSchema
 from contractlog.compatibility.formats import parse_schema
 from contractlog.compatibility.schema import ParsedSchema, RegisteredSchema, SchemaType
-from contractlog.compatibility.terminal_text import escape_line
+from contractlog.compatibility.text.terminal_text import escape_line
 from contractlog.contracts.audit.rule_counts import RuleDescription
 from contractlog.contracts.rules.compiled_rules import RULE_TYPES, CompiledRule, compile_rule
 from contractlog.contracts.rules.language.schema_types import record_type

@@ -23,7 +23,7 @@ from pyarrow import fs
 
 from contractlog.clients.bounded_file import read_bounded_file
 from contractlog.compatibility.errors import UsageError
-from contractlog.compatibility.terminal_text import escape_line
+from contractlog.compatibility.text.terminal_text import escape_line
 
 __all__ = ["SCHEMES", "ArchiveFolder", "Location", "hide_parameters", "open_archive", "parse_location"]
 

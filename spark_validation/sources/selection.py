@@ -11,7 +11,7 @@ from typing import Final
 
 from contractlog.clients.bounded_file import read_bounded_file
 from contractlog.compatibility.errors import UsageError
-from contractlog.compatibility.terminal_text import escape_line
+from contractlog.compatibility.text.terminal_text import escape_line
 from contractlog.contracts.audit.report import SelectionBody
 from contractlog.contracts.audit.time_text import format_timestamp
 from contractlog.spark_validation.sources.records import OffsetRange

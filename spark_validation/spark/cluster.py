@@ -10,7 +10,7 @@ from typing import Final
 from zipfile import BadZipFile, ZipFile
 
 from contractlog.compatibility.errors import UsageError
-from contractlog.compatibility.terminal_text import escape_line
+from contractlog.compatibility.text.terminal_text import escape_line
 
 __all__ = ["LOCAL_MASTER", "SparkCluster", "copy_wheel", "find_submitted_master"]
 

@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from contractlog.compatibility.errors import UsageError
-from contractlog.compatibility.terminal_text import escape_line
+from contractlog.compatibility.text.terminal_text import escape_line
 from contractlog.contracts.audit.report import PARTS
 
 __all__ = ["OffsetSelection", "RecordMark", "SelectedRecords", "ViolationSelection", "find_topics", "select_records"]

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from contractlog.clients.cli.options import REPORT_FORMATS
-from contractlog.compatibility.terminal_text import escape_line
+from contractlog.compatibility.text.terminal_text import escape_line
 
 from support.ci_formats import TestCase, read_gitlab, read_junit, read_workflow_commands
 from support.sarif import SarifResult, read_sarif

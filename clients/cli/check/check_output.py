@@ -26,7 +26,7 @@ from contractlog.clients.cli.schema_folder.manifest_warnings import (
 from contractlog.clients.cli.schema_folder.schema_files import SchemaFile
 from contractlog.clients.settings import RegistryAddress
 from contractlog.compatibility.lint.rule import Severity
-from contractlog.compatibility.terminal_text import escape_line, quote_word
+from contractlog.compatibility.text.terminal_text import escape_line, quote_word
 
 __all__ = [
     "check_body",

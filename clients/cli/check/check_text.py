@@ -16,7 +16,7 @@ from contractlog.clients.cli.schema_folder.waivers import describe_silenced
 from contractlog.compatibility.level import Direction, Level
 from contractlog.compatibility.lint.rule import Severity
 from contractlog.compatibility.located_finding import LocatedFinding
-from contractlog.compatibility.terminal_text import escape_line
+from contractlog.compatibility.text.terminal_text import escape_line
 
 __all__ = [
     "ReferencedFindings",

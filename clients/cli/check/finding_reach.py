@@ -13,7 +13,7 @@ from contractlog.clients.cli.impact.lineage_sources import read_lineage_file
 from contractlog.compatibility.errors import UsageError
 from contractlog.compatibility.located_finding import LocatedFinding
 from contractlog.compatibility.name_lists import list_first
-from contractlog.compatibility.terminal_text import shell_command
+from contractlog.compatibility.text.terminal_text import shell_command
 from contractlog.contracts.lineage.lineage_reach import ReachedField
 
 __all__ = ["FindingReach", "ReachCheck", "list_reaches"]

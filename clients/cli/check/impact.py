@@ -23,7 +23,7 @@ from contractlog.compatibility.level import Direction, Level
 from contractlog.compatibility.lint.rule import Severity
 from contractlog.compatibility.located_finding import LocatedFinding
 from contractlog.compatibility.schema import ParsedSchema
-from contractlog.contracts.audit.number_text import format_share
+from contractlog.compatibility.text.number_text import format_share
 
 __all__ = ["Consumer", "Impact", "ImpactCheck", "NewSchema", "TopicImpact", "UnreadableRecords"]
 

@@ -10,8 +10,8 @@ from contractlog.clients.cli.check.impact import Consumer, Impact, TopicImpact
 from contractlog.clients.cli.check.recorded_usage import USAGE_DAYS
 from contractlog.clients.cli.output import count_noun
 from contractlog.compatibility.name_lists import list_first
-from contractlog.compatibility.terminal_text import escape_line
-from contractlog.contracts.audit.number_text import format_share
+from contractlog.compatibility.text.number_text import format_share
+from contractlog.compatibility.text.terminal_text import escape_line
 
 __all__ = ["describe_affected", "describe_impact"]
 

@@ -14,7 +14,7 @@ from contractlog.clients.cli.subject_settings import SettingChange
 from contractlog.clients.cli.suggested_commands import registry_command
 from contractlog.compatibility.identifiers import DEFAULT_CONTEXT, Subject, topic_subject
 from contractlog.compatibility.mode import READ_ONLY_MODES, Mode
-from contractlog.compatibility.terminal_text import escape_line
+from contractlog.compatibility.text.terminal_text import escape_line
 
 __all__ = [
     "RefusedChange",

@@ -13,7 +13,7 @@ from contractlog.clients.cli.output import print_message, print_result
 from contractlog.compatibility.errors import UsageError
 from contractlog.compatibility.json_positions import Position
 from contractlog.compatibility.lint.rule import Severity
-from contractlog.compatibility.terminal_text import escape_line
+from contractlog.compatibility.text.terminal_text import escape_line
 from contractlog.contracts.odcs.contract_check import check_contract
 from contractlog.contracts.odcs.data_contract_specification import convert_specification, is_specification
 from contractlog.contracts.odcs.document import parse_contract

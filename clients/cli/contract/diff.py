@@ -16,7 +16,7 @@ from contractlog.compatibility.errors import InvalidSchema, UsageError
 from contractlog.compatibility.formats import parse_schema
 from contractlog.compatibility.level import Level
 from contractlog.compatibility.schema_diff import DiffSide, SchemaDiff, diff_schemas
-from contractlog.compatibility.terminal_text import escape_line
+from contractlog.compatibility.text.terminal_text import escape_line
 from contractlog.contracts.odcs.contract_diff import ContractChange, list_changes
 from contractlog.contracts.odcs.document import build_schema, list_schemas
 

@@ -16,7 +16,7 @@ from contractlog.clients.cli.schema_folder.schema_files import read_file
 from contractlog.compatibility.errors import InvalidSchema, UsageError
 from contractlog.compatibility.formats import parse_schema
 from contractlog.compatibility.identifiers import split_topic_subject, topic_subject
-from contractlog.compatibility.terminal_text import shell_command
+from contractlog.compatibility.text.terminal_text import shell_command
 from contractlog.contracts.odcs.document import build_contract, parse_contract, write_contract
 
 __all__ = ["run"]

@@ -22,7 +22,7 @@ from contractlog.compatibility.formats import parse_schema
 from contractlog.compatibility.identifiers import qualify_subject, topic_subject
 from contractlog.compatibility.lint.rule import Severity
 from contractlog.compatibility.schema import SchemaDraft
-from contractlog.compatibility.terminal_text import escape_line
+from contractlog.compatibility.text.terminal_text import escape_line
 from contractlog.contracts.audit.report import TopicPart
 from contractlog.contracts.odcs.custom_properties import read_custom
 from contractlog.contracts.odcs.document import PART, build_schema, find_topic, list_schemas

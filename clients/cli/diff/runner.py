@@ -36,7 +36,7 @@ from contractlog.compatibility.formats import CATALOGUE
 from contractlog.compatibility.level import Level
 from contractlog.compatibility.named_change import Risk
 from contractlog.compatibility.schema_diff import DiffSide, SchemaDiff, diff_schemas
-from contractlog.compatibility.terminal_text import escape_line
+from contractlog.compatibility.text.terminal_text import escape_line
 
 __all__ = ["run"]
 

@@ -29,7 +29,7 @@ from contractlog.compatibility.identifiers import qualify_subject
 from contractlog.compatibility.level import Level
 from contractlog.compatibility.schema import ParsedSchema
 from contractlog.compatibility.schema_diff import DiffSide, diff_schemas
-from contractlog.compatibility.terminal_text import shell_command
+from contractlog.compatibility.text.terminal_text import shell_command
 
 __all__ = ["run"]
 

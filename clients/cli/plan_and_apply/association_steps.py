@@ -15,7 +15,7 @@ from contractlog.clients.cli.plan_and_apply.registration import Registration
 from contractlog.clients.cli.plan_and_apply.steps import Step
 from contractlog.clients.cli.subject_settings import SettingIgnored
 from contractlog.compatibility.errors import AssociationNotFound, MethodNotAllowed, NotFound
-from contractlog.compatibility.terminal_text import escape_line
+from contractlog.compatibility.text.terminal_text import escape_line
 
 if TYPE_CHECKING:
     from contractlog.clients.cli.plan_and_apply.planner import Plan

@@ -16,7 +16,7 @@ from contractlog.clients.cli.schema_folder.contract_differences import (
 )
 from contractlog.clients.cli.schema_folder.schema_files import SchemaFile
 from contractlog.compatibility.schema import RegisteredSchema
-from contractlog.compatibility.terminal_text import escape_line
+from contractlog.compatibility.text.terminal_text import escape_line
 
 __all__ = [
     "FileRegistration",

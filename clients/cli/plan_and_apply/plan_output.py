@@ -19,7 +19,7 @@ from contractlog.clients.cli.plan_and_apply.planner import Plan
 from contractlog.clients.cli.plan_and_apply.steps import DeleteSubject, SetConfig, SetLevel, Step
 from contractlog.clients.cli.report_formats.report_output import output_json
 from contractlog.clients.cli.schema_folder.collection import UnreadableFiles
-from contractlog.compatibility.terminal_text import escape_line
+from contractlog.compatibility.text.terminal_text import escape_line
 
 __all__ = ["count_changes", "print_drift", "print_plan", "print_unreadable", "refusal_code", "summarize"]
 

@@ -50,7 +50,7 @@ from contractlog.clients.cli.schema_folder.named_files import read_files
 from contractlog.clients.cli.subject_settings import SettingIgnored, find_uncertain_settings
 from contractlog.clients.registry import Registry
 from contractlog.compatibility.errors import RegistryError, UsageError
-from contractlog.compatibility.terminal_text import escape_line
+from contractlog.compatibility.text.terminal_text import escape_line
 
 __all__ = ["run_apply", "run_plan"]
 

@@ -24,7 +24,7 @@ from contractlog.clients.cli.subject_settings import (
 )
 from contractlog.compatibility.errors import SubjectNotFound, SubjectSoftDeleted
 from contractlog.compatibility.level import Level
-from contractlog.compatibility.terminal_text import escape_line
+from contractlog.compatibility.text.terminal_text import escape_line
 
 if TYPE_CHECKING:
     from contractlog.clients.cli.plan_and_apply.planner import Plan

@@ -19,7 +19,7 @@ from contractlog.compatibility.errors import InvalidSchema, NotFound
 from contractlog.compatibility.level import Level
 from contractlog.compatibility.mode import READ_ONLY_MODES, Mode
 from contractlog.compatibility.schema import RegisteredSchema, SchemaDraft
-from contractlog.compatibility.terminal_text import shell_command
+from contractlog.compatibility.text.terminal_text import shell_command
 
 __all__ = ["WAIVER_ADVICE", "Note", "PromotionPlanner"]
 

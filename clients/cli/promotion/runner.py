@@ -39,7 +39,7 @@ from contractlog.clients.registry import Registry
 from contractlog.compatibility.errors import ContractlogError, Forbidden, NotFound, UsageError
 from contractlog.compatibility.identifiers import DEFAULT_CONTEXT, Subject
 from contractlog.compatibility.mode import Mode
-from contractlog.compatibility.terminal_text import add_flags, escape_line, quote_word, shell_command
+from contractlog.compatibility.text.terminal_text import add_flags, escape_line, quote_word, shell_command
 
 __all__ = ["run"]
 

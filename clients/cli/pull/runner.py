@@ -52,7 +52,7 @@ from contractlog.compatibility.errors import (
 )
 from contractlog.compatibility.identifiers import Subject, qualify_subject
 from contractlog.compatibility.schema import RegisteredSchema, SchemaDraft
-from contractlog.compatibility.terminal_text import escape_line, shell_command
+from contractlog.compatibility.text.terminal_text import escape_line, shell_command
 
 __all__ = ["run"]
 

@@ -13,7 +13,7 @@ from contractlog.clients.cli.report_formats.report import (
     finding_lines,
     message_text,
 )
-from contractlog.compatibility.terminal_text import escape_line
+from contractlog.compatibility.text.terminal_text import escape_line
 
 __all__ = ["MAX_ANNOTATIONS", "render_github"]
 

@@ -6,7 +6,7 @@ import json
 from typing import Final
 
 from contractlog.clients.cli.report_formats.report import Report, ReportSeverity, fingerprint_findings, message_text
-from contractlog.compatibility.terminal_text import escape_json_line, escape_line
+from contractlog.compatibility.text.terminal_text import escape_json_line, escape_line
 
 __all__ = ["render_gitlab"]
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from contractlog.clients.cli.report_formats.report import Report, ReportedFile, clean_text, finding_lines
-from contractlog.compatibility.terminal_text import escape_line
+from contractlog.compatibility.text.terminal_text import escape_line
 
 __all__ = ["render_junit"]
 

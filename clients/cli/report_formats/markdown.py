@@ -8,7 +8,7 @@ from typing import Final
 
 from contractlog.clients.cli.report_formats.report import Report, ReportedFile, ReportedFinding
 from contractlog.compatibility.limits import truncate
-from contractlog.compatibility.terminal_text import escape_line
+from contractlog.compatibility.text.terminal_text import escape_line
 
 __all__ = ["MAX_CHARACTERS", "render_markdown"]
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Final, Literal
 
 from contractlog.compatibility.limits import truncate
-from contractlog.compatibility.terminal_text import escape_line
+from contractlog.compatibility.text.terminal_text import escape_line
 
 __all__ = [
     "MAX_MESSAGE",

@@ -14,7 +14,7 @@ from contractlog.clients.cli.report_formats.report import (
     fingerprint_findings,
     message_text,
 )
-from contractlog.compatibility.terminal_text import escape_json_line, escape_line
+from contractlog.compatibility.text.terminal_text import escape_json_line, escape_line
 
 __all__ = ["MAX_RESULTS", "render_sarif"]
 

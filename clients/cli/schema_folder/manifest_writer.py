@@ -20,9 +20,9 @@ from contractlog.clients.cli.schema_folder.manifest import (
 from contractlog.clients.cli.schema_folder.manifest_file_entries import PLACEHOLDER, FileRule
 from contractlog.clients.settings import RegistryAddress, registry_url
 from contractlog.compatibility.association_values import Lifecycle
-from contractlog.compatibility.encodable_text import is_encodable
 from contractlog.compatibility.errors import InvalidSubject, UsageError
 from contractlog.compatibility.identifiers import Subject
+from contractlog.compatibility.text.encodable_text import is_encodable
 
 __all__ = ["format_manifest", "registry_of_manifest", "write_manifest"]
 

@@ -18,7 +18,7 @@ from contractlog.compatibility.errors import (
     ProtectedSubject,
 )
 from contractlog.compatibility.identifiers import Subject, scope_name
-from contractlog.compatibility.terminal_text import quote_word
+from contractlog.compatibility.text.terminal_text import quote_word
 from contractlog.registry.access.current_caller import WriteAuthority, current_authority
 from contractlog.registry.access.owners_file import OwnerRule, Owners
 from contractlog.registry.features.change_requests import queries

@@ -12,7 +12,7 @@ from contractlog.clients.cli.main import exit_code_of, main
 from contractlog.clients.cli.output import count_noun, print_message
 from contractlog.clients.cli.verbs import VERBS, Section
 from contractlog.compatibility import errors
-from contractlog.compatibility.terminal_text import escape_line
+from contractlog.compatibility.text.terminal_text import escape_line
 
 HEAVY = {"httpx2", "fastapi", "sqlalchemy", "pyspark", "pyarrow", "numpy", "pandas", "confluent_kafka", "rich"}
 HEAVY_FOR_MAIN = HEAVY | {

@@ -22,7 +22,7 @@ from contractlog.clients.cli.output import (
     table_lines,
     with_tone,
 )
-from contractlog.compatibility.terminal_text import shell_command
+from contractlog.compatibility.text.terminal_text import shell_command
 
 
 @pytest.mark.parametrize(

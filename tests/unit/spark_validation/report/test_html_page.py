@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from contractlog.compatibility.terminal_text import escape_line
+from contractlog.compatibility.text.terminal_text import escape_line
 from contractlog.spark_validation.report.html_page import render
 
 from support.reports import edge, flights, part, report, traced_edge, violation

@@ -28,7 +28,7 @@ from contractlog.clients.cli.report_formats.report import (
 )
 from contractlog.clients.cli.report_formats.report_output import RENDERERS, render
 from contractlog.clients.cli.report_formats.sarif import MAX_RESULTS
-from contractlog.compatibility.terminal_text import escape_line
+from contractlog.compatibility.text.terminal_text import escape_line
 
 from support.ci_formats import read_gitlab, read_junit, read_workflow_command, read_workflow_commands
 from support.hostile_reports import reports

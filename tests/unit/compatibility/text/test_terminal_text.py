@@ -8,7 +8,7 @@ import unicodedata
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from contractlog.compatibility.terminal_text import escape_json_line, escape_line
+from contractlog.compatibility.text.terminal_text import escape_json_line, escape_line
 
 TEXTS = st.text(
     st.one_of(st.characters(), st.sampled_from("\n\r\t\x1b\x85\x9b\u202e\u2028\ufeff:#[ a")), max_size=40

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from contractlog.compatibility.encodable_text import is_encodable
+from contractlog.compatibility.text.encodable_text import is_encodable
 
 
 @pytest.mark.parametrize(
