@@ -10,10 +10,10 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import Final, Self, TextIO
 
+from contractlog.compatibility.text.number_text import format_time_left
+
 __all__ = ["ProgressLine"]
 
-_MINUTE: Final = 60
-_HOUR: Final = 3600
 _CLEAR: Final = "\r\x1b[K"
 _UPDATE_SECONDS: Final = 0.1  #: seconds between updates on a terminal
 _LOG_SECONDS: Final = 30.0  #: seconds between two lines in a log
@@ -104,11 +104,4 @@ class ProgressLine:
         speed = done / seconds
         if self._total <= done:
             return f"{text}, {speed:,.0f}/s"
-        return f"{text}, {speed:,.0f}/s, {_format_duration((self._total - done) / speed)} left"
-
-
-def _format_duration(seconds: float) -> str:
-    whole = round(seconds)
-    if whole >= _HOUR:
-        return f"{whole // _HOUR} h {whole % _HOUR // _MINUTE} min"
-    return f"{whole // _MINUTE} min {whole % _MINUTE} s" if whole >= _MINUTE else f"{whole} s"
+        return f"{text}, {speed:,.0f}/s, {format_time_left((self._total - done) / speed)} left"

@@ -1,11 +1,10 @@
-"""Lookups that commands share: versions by name, endpoints that a server may lack, times."""
+"""Lookups that commands share: versions by name, endpoints that a server may lack."""
 
 from __future__ import annotations
 
 from argparse import ArgumentParser, ArgumentTypeError
 from collections.abc import Callable
 from contextlib import suppress
-from datetime import UTC, datetime
 from typing import Any, Final, TypeVar
 
 from contractlog.clients.calls import VersionLike
@@ -23,15 +22,14 @@ from contractlog.compatibility.errors import (
     VersionNotFound,
 )
 from contractlog.compatibility.schema import RegisteredSchema
+from contractlog.contracts.audit.time_text import format_time
 
 __all__ = [
     "absent_subject_error",
     "add_limit",
     "add_version_name",
-    "describe_time",
     "fetch_deleted",
     "fetch_if_supported",
-    "format_time",
     "list_existing",
     "list_live",
     "missing_versions_error",
@@ -177,33 +175,6 @@ def version_body(schema: RegisteredSchema, subject: str | None) -> dict[str, Any
 def state_of(schema: RegisteredSchema) -> str:
     """Return ``live`` or ``deleted``."""
     return "deleted" if schema.deleted else "live"
-
-
-def format_time(milliseconds: int | None) -> str | None:
-    """Return a time as ISO text for programs.
-
-    >>> format_time(1372651920000)
-    '2013-07-01T04:12:00Z'
-    """
-    moment = _parse_time(milliseconds)
-    return None if moment is None else moment.isoformat(timespec="seconds").replace("+00:00", "Z")
-
-
-def describe_time(milliseconds: int | None) -> str | None:
-    """Return a time as text for people.
-
-    >>> describe_time(1372651920000)
-    '1 July 2013 04:12 UTC'
-    """
-    moment = _parse_time(milliseconds)
-    return None if moment is None else f"{moment.day} {moment:%B %Y %H:%M} UTC"
-
-
-def _parse_time(milliseconds: Any) -> datetime | None:
-    try:
-        return datetime.fromtimestamp(milliseconds / 1000, UTC)
-    except (TypeError, ValueError, OverflowError, OSError):  # a server may send anything, or nothing
-        return None
 
 
 def _parse_limit(text: str) -> int:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import Final
 
-__all__ = ["format_bytes", "format_count", "format_duration", "format_share", "format_significant"]
+__all__ = ["format_bytes", "format_count", "format_duration", "format_share", "format_significant", "format_time_left"]
 
 _HUNDREDTH_OF_A_PERCENT: Final = 0.0001
 _DURATIONS: Final = ((86_400_000, "days"), (3_600_000, "h"), (60_000, "min"), (1_000, "s"))
+_MINUTE: Final = 60
+_HOUR: Final = 3600
 _BYTES: Final = ((1e15, "PB"), (1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB"))
 
 
@@ -60,6 +62,18 @@ def format_duration(milliseconds: float) -> str:
         if milliseconds >= scale:
             return f"{milliseconds / scale:.1f} {unit}"
     return f"{milliseconds:.0f} ms"
+
+
+def format_time_left(seconds: float) -> str:
+    """Write a duration that is counted down, in its two largest units.
+
+    >>> format_time_left(20.4), format_time_left(70), format_time_left(7_380)
+    ('20 s', '1 min 10 s', '2 h 3 min')
+    """
+    whole = round(seconds)
+    if whole >= _HOUR:
+        return f"{whole // _HOUR} h {whole % _HOUR // _MINUTE} min"
+    return f"{whole // _MINUTE} min {whole % _MINUTE} s" if whole >= _MINUTE else f"{whole} s"
 
 
 def format_bytes(number: float) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
-from contractlog.clients.cli.registry_lookups import format_time
 from contractlog.compatibility.schema import RegisteredSchema
 from contractlog.contracts.audit.readability_state import (
     ReadabilityState,
@@ -15,6 +14,7 @@ from contractlog.contracts.audit.readability_state import (
     UnreadableKey,
 )
 from contractlog.contracts.audit.report import Part
+from contractlog.contracts.audit.time_text import format_time
 
 __all__ = ["BACKTEST_FORMAT", "OtherSubjects", "summarize_backtest"]
 

@@ -13,12 +13,12 @@ from typing import Any, Final
 from contractlog.clients.cli.check.recorded_usage import RecordedUsage, fetch_usage
 from contractlog.clients.cli.operations.referrers import find_referrers
 from contractlog.clients.cli.progress_line import ProgressLine
-from contractlog.clients.cli.registry_lookups import format_time
 from contractlog.clients.registry import Registry
 from contractlog.compatibility.identifiers import DEFAULT_CONTEXT, topic_subject
 from contractlog.compatibility.schema import RegisteredSchema
 from contractlog.contracts.audit.id_usage import IdKey, IdUsage, subtract_coverage
 from contractlog.contracts.audit.report import PARTS
+from contractlog.contracts.audit.time_text import format_time
 from contractlog.spark_validation.expectations.version_catalogue import VersionCatalogue
 from contractlog.spark_validation.offset_ranges.id_scan import IdScan
 from contractlog.spark_validation.sources.records import OffsetRange

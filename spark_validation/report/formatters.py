@@ -11,6 +11,7 @@ from contractlog.compatibility.text.number_text import (
     format_share,
     format_significant,
 )
+from contractlog.contracts.audit.time_text import describe_moment
 
 __all__ = [
     "format_bytes",
@@ -51,10 +52,9 @@ def format_time(iso: str, *, seconds: bool = False) -> str:
     ('1 July 2013 04:12 UTC', '1 July 2013 04:12:30 UTC')
     """
     try:
-        at = datetime.fromisoformat(iso).astimezone(UTC)
+        return describe_moment(datetime.fromisoformat(iso).astimezone(UTC), seconds=seconds)
     except ValueError:
         return iso or "no time"
-    return f"{at.day} {at:%B %Y %H:%M:%S} UTC" if seconds else f"{at.day} {at:%B %Y %H:%M} UTC"
 
 
 def format_day(iso: str) -> str:

@@ -16,7 +16,7 @@ from contractlog.clients.cli.options import (
     select_context,
 )
 from contractlog.clients.cli.output import apply_output_options, print_json, print_message, print_table
-from contractlog.clients.cli.registry_lookups import describe_time
+from contractlog.contracts.audit.time_text import describe_time
 
 __all__ = ["changes"]
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from contractlog.clients.cli.output import print_json, print_result, print_table
-from contractlog.clients.cli.registry_lookups import describe_time
+from contractlog.contracts.audit.time_text import describe_time
 
 __all__ = ["LIST_FORMAT", "print_list", "print_request"]
 

@@ -9,7 +9,6 @@ from typing import Any, Final
 
 from contractlog.clients.cli.check.file_findings import locate_findings
 from contractlog.clients.cli.check.recorded_usage import USAGE_DAYS, RecordedTopic, RecordedUsage, RecordedVersion
-from contractlog.clients.cli.registry_lookups import describe_time, format_time
 from contractlog.clients.cli.schema_folder.file_registry import FileRegistry
 from contractlog.clients.cli.schema_folder.schema_files import SchemaFile
 from contractlog.clients.registry import Registry
@@ -24,6 +23,7 @@ from contractlog.compatibility.lint.rule import Severity
 from contractlog.compatibility.located_finding import LocatedFinding
 from contractlog.compatibility.schema import ParsedSchema
 from contractlog.compatibility.text.number_text import format_share
+from contractlog.contracts.audit.time_text import describe_time, format_time
 
 __all__ = ["Consumer", "Impact", "ImpactCheck", "NewSchema", "TopicImpact", "UnreadableRecords"]
 

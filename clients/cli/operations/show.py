@@ -21,7 +21,6 @@ from contractlog.clients.cli.options import (
 from contractlog.clients.cli.output import apply_output_options, print_json, print_json_line, print_message
 from contractlog.clients.cli.pull.pulled_text import format_text
 from contractlog.clients.cli.registry_lookups import (
-    describe_time,
     fetch_if_supported,
     list_live,
     missing_versions_error,
@@ -34,6 +33,7 @@ from contractlog.clients.registry import Registry
 from contractlog.compatibility.errors import NotFound, SubjectNotFound, UsageError, VersionNotFound
 from contractlog.compatibility.identifiers import MAX_ID, qualify_subject
 from contractlog.compatibility.schema import RegisteredSchema
+from contractlog.contracts.audit.time_text import describe_time
 
 __all__ = ["show"]
 
