@@ -55,7 +55,7 @@ def _format_time(at: int) -> str:
 
 
 def parse_cloud_event(text: str | bytes) -> RecordedChange:
-    """Return the entry of an event, which has nothing that the entry's hash does not cover except its source and head.
+    """Return the entry of an event that has only what the hash covers, besides source and head.
 
     Raises:
         ValueError: it is not an event of an entry, has other members, or has a name twice.

@@ -85,11 +85,7 @@ class StoredAssociation:
     @property
     def change_log_details(self) -> dict[str, str]:
         """The details in the change log: what the association binds to what."""
-        return {
-            "subject": str(self.subject),
-            "resourceName": self.resource_name,
-            "associationType": self.association_type,
-        }
+        return {"subject": str(self.subject), "topic": self.resource_name, "part": self.association_type}
 
     @property
     def rank(self) -> tuple[str, ...]:

@@ -155,7 +155,7 @@ def find_effects(entry: _Entry) -> list[Effect]:
         return [Effect(Subject.parse(entry.target), ActionKind.SETTINGS)]
     if resource == "association" and "subject" in entry.details:
         # Producers of the topic write what the bound subject says, instead of what the topic's own subject says.
-        topic = topic_permission_subject(entry.details["resourceName"], entry.details["associationType"])
+        topic = topic_permission_subject(entry.details["topic"], entry.details["part"])
         bound = Subject.parse(entry.details["subject"])
         return [Effect(subject, ActionKind.ASSOCIATION) for subject in dict.fromkeys((bound, topic))]
     if entry.action == "waiver.granted":

@@ -83,7 +83,7 @@ def test_a_schema_in_an_association_is_registered_and_owned_by_the_topic(http: h
     with http.app.state.services.store.open_snapshot() as snapshot:  # type: ignore[attr-defined]
         c = tables.changes.c
         lines = snapshot.connection.execute(select(c.details).where(c.action == "association.created")).scalars().all()
-    bound = {"subject": OWNED, "resourceName": "orders", "associationType": "value"}
+    bound = {"subject": OWNED, "topic": "orders", "part": "value"}
     told = bound | {"guid": entity["guid"], "resourceId": "r1", "lifecycle": "STRONG"}
     assert [json.loads(line) for line in lines] == [told]
 

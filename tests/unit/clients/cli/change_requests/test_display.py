@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from contractlog.clients.cli.change.display import print_list, print_request
+from contractlog.clients.cli.change_requests.display import print_list, print_request
 
 SCHEMA = {
     "schema": '"string"',
