@@ -6,8 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
-from contractlog.contracts.odcs.finding import describe_path
-from contractlog.contracts.odcs.yaml_text import DocumentPath
+from contractlog.contracts.odcs.finding import DocumentPath, describe_path
 
 __all__ = ["ContractChange", "list_changes"]
 

@@ -13,7 +13,8 @@ from contractlog.clients.calls.extensions import publish_conformance
 from contractlog.clients.cli import exit_codes
 from contractlog.compatibility.data_contract import Metadata, RuleSet
 from contractlog.compatibility.schema import SchemaDraft
-from contractlog.contracts.odcs.document import build_contract, write_contract
+from contractlog.contracts.odcs.contract_text import write_contract
+from contractlog.contracts.odcs.document import build_contract
 
 from support.operations import NOTE, Run, order
 from support.reports import part

@@ -11,7 +11,8 @@ from contractlog.clients import Registry
 from contractlog.clients.cli import exit_codes
 from contractlog.clients.cli.main import main
 from contractlog.clients.cli.verbs import VERBS
-from contractlog.contracts.odcs.document import build_contract, write_contract
+from contractlog.contracts.odcs.contract_text import write_contract
+from contractlog.contracts.odcs.document import build_contract
 
 from support.operations import NOTE, Run, order
 
