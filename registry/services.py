@@ -23,6 +23,7 @@ from contractlog.registry.features.compatibility.service import CompatibilitySer
 from contractlog.registry.features.config_and_mode.service import ConfigService
 from contractlog.registry.features.conformance.service import ConformanceService
 from contractlog.registry.features.contexts.service import ContextService
+from contractlog.registry.features.contracts.service import ContractService
 from contractlog.registry.features.dek_registry.deks import DekService
 from contractlog.registry.features.dek_registry.keks import KekService
 from contractlog.registry.features.dek_registry.key_generator import KeyGenerator
@@ -81,6 +82,7 @@ class Services:
     config: ConfigService
     conformance: ConformanceService
     audit_metrics: AuditMetrics
+    contracts: ContractService
     lineage: LineageService
     keks: KekService
     deks: DekService
@@ -179,6 +181,7 @@ def create_services(
         config=config,
         conformance=ConformanceService(store, threads, days=settings.results_days),
         audit_metrics=AuditMetrics(store, threads, max_parts=settings.max_metric_parts),
+        contracts=ContractService(store, threads, parser),
         lineage=lineage,
         keks=KekService(store, threads, generator),
         deks=DekService(store, threads, generator),

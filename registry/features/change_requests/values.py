@@ -13,6 +13,7 @@ from typing import Any, Final, Protocol
 
 from contractlog.compatibility.identifiers import Subject
 from contractlog.registry.access.owners_file import OwnerRule, Protection
+from contractlog.registry.access.permissions import topic_permission_subject
 
 __all__ = [
     "ActionKind",
@@ -34,6 +35,7 @@ class ActionKind(StrEnum):
     DELETION = "deletion"
     SETTINGS = "settings"
     ASSOCIATION = "association"  #: waivers only
+    CONTRACT = "contract"  #: waivers only
     WAIVER = "waiver"  #: change requests only
 
 
@@ -154,6 +156,9 @@ def find_effect(entry: _Entry) -> Effect | None:
         return Effect(Subject.parse(entry.target), ActionKind.SETTINGS)
     if resource == "association" and "subject" in entry.details:
         return Effect(Subject.parse(entry.details["subject"]), ActionKind.ASSOCIATION)
+    if resource == "contract" and "topic" in entry.details:
+        subject = topic_permission_subject(entry.details["topic"])
+        return Effect(subject, ActionKind.CONTRACT, entry.details.get("breaking") is not False)
     if entry.action == "waiver.granted":
         return Effect(Subject.parse(entry.target), ActionKind.WAIVER)
     return None

@@ -1,0 +1,89 @@
+"""Response bodies of contracts, as in ``openapi.yaml``."""
+
+from __future__ import annotations
+
+from typing import Any, Self, cast
+
+from msgspec import Raw, Struct
+
+from contractlog.registry.features.contracts.queries import ContractSummary
+from contractlog.registry.features.contracts.service import ContractView, SchemaState
+
+__all__ = ["ContractBody", "ContractSummaryBody", "ContractsBody", "DescribedSchemaBody"]
+
+
+class DescribedSchemaBody(Struct):
+    """A subject of the topic, and its version that the contract describes."""
+
+    part: str  #: value or key
+    subject: str
+    version: int | None  #: null if the contract describes another schema
+    latest: int | None  #: the newest version of the subject
+
+    @classmethod
+    def of(cls, state: SchemaState) -> Self:
+        """Build the body."""
+        return cls(state.part, state.subject, state.version, state.latest)
+
+
+class ContractBody(Struct, omit_defaults=True):
+    """A version of the contract of a topic."""
+
+    topic: str
+    version: int
+    status: str
+    hash: str  #: SHA-256 of the canonical document
+    created_at: int  #: milliseconds since 1970, UTC
+    schemas: list[DescribedSchemaBody]
+    document: dict[str, Any]  #: in the newest version of the Open Data Contract Standard
+    retires_on: str | None = None  #: the last day of a deprecated contract, such as 2027-03-31
+    successor: str | None = None
+
+    @classmethod
+    def of(cls, view: ContractView) -> Self:
+        """Build the body."""
+        contract, life = view.contract, view.contract.life
+        return cls(
+            contract.topic,
+            contract.version,
+            life.status.value,
+            contract.hash,
+            contract.created_at,
+            [DescribedSchemaBody.of(state) for state in view.schemas],
+            cast("dict[str, Any]", Raw(contract.text.encode("ascii"))),  # already JSON
+            life.retires_on,
+            life.successor,
+        )
+
+
+class ContractSummaryBody(Struct, omit_defaults=True):
+    """The newest version of a contract, without its document."""
+
+    topic: str
+    version: int
+    status: str
+    created_at: int  #: milliseconds since 1970, UTC
+    contract_version: str  #: as the document says
+    retires_on: str | None = None
+    successor: str | None = None
+
+    @classmethod
+    def of(cls, contract: ContractSummary) -> Self:
+        """Build the body."""
+        life = contract.life
+        return cls(
+            contract.topic,
+            contract.version,
+            life.status.value,
+            contract.created_at,
+            contract.contract_version,
+            life.retires_on,
+            life.successor,
+        )
+
+
+class ContractsBody(Struct, omit_defaults=True):
+    """A page of contracts, by topic."""
+
+    contracts: list[ContractSummaryBody]
+    next: str | None = None  #: `after` of the next page
