@@ -115,6 +115,7 @@ class AsyncRegistry(RegistryBase[AsyncTransport]):
     contracts = async_endpoint(extensions.contracts)
     contract = async_endpoint(extensions.contract)
     contract_versions = async_endpoint(extensions.contract_versions)
+    contract_consumers = async_endpoint(extensions.contract_consumers)
     put_contract = async_endpoint(extensions.put_contract)
     delete_contract = async_endpoint(extensions.delete_contract)
     lineage = async_endpoint(extensions.lineage)

@@ -176,6 +176,7 @@ class Registry(RegistryBase[Transport]):
     contracts = endpoint(extensions.contracts)
     contract = endpoint(extensions.contract)
     contract_versions = endpoint(extensions.contract_versions)
+    contract_consumers = endpoint(extensions.contract_consumers)
     put_contract = endpoint(extensions.put_contract)
     delete_contract = endpoint(extensions.delete_contract)
     lineage = endpoint(extensions.lineage)

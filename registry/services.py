@@ -23,6 +23,7 @@ from contractlog.registry.features.compatibility.service import CompatibilitySer
 from contractlog.registry.features.config_and_mode.service import ConfigService
 from contractlog.registry.features.conformance.service import ConformanceService
 from contractlog.registry.features.contexts.service import ContextService
+from contractlog.registry.features.contracts.consumers import ConsumerFinder
 from contractlog.registry.features.contracts.service import ContractService
 from contractlog.registry.features.dek_registry.deks import DekService
 from contractlog.registry.features.dek_registry.keks import KekService
@@ -83,6 +84,7 @@ class Services:
     conformance: ConformanceService
     audit_metrics: AuditMetrics
     contracts: ContractService
+    consumers: ConsumerFinder
     lineage: LineageService
     keks: KekService
     deks: DekService
@@ -162,6 +164,7 @@ def create_services(
     diff = DiffService(store, threads, checker)
     lineage = LineageService(store, threads)
     usage = UsageService(store, threads, fetches)
+    reach = ReachFinder(usage, lineage)
     proposals = ProposalRunner(store, registration, deletion, config, diff)
     return Services(
         settings=settings,
@@ -182,6 +185,7 @@ def create_services(
         conformance=ConformanceService(store, threads, days=settings.results_days),
         audit_metrics=AuditMetrics(store, threads, max_parts=settings.max_metric_parts),
         contracts=ContractService(store, threads, parser),
+        consumers=ConsumerFinder(store, threads, usage, reach),
         lineage=lineage,
         keks=KekService(store, threads, generator),
         deks=DekService(store, threads, generator),
@@ -189,7 +193,7 @@ def create_services(
         change_log=ChangeLogService(store, threads, follower),
         webhooks=WebhookSenders(store, follower, parse_webhooks(settings)),
         change_requests=ChangeRequestService(store, threads, owners, proposals),
-        reach=ReachFinder(usage, lineage),
+        reach=reach,
         indexer=SearchIndexer(store, follower),
         search=SearchService(store, threads),
         diff=diff,

@@ -30,6 +30,7 @@ __all__ = [
     "conformance",
     "conformance_history",
     "contract",
+    "contract_consumers",
     "contract_versions",
     "contracts",
     "delete_contract",
@@ -111,6 +112,15 @@ def contract_versions(topic: str) -> Call[list[int]]:
         ContractNotFound: there is none.
     """
     return Call("GET", (*_EXTENSION_PATH, "contracts", PathParameter(topic), "versions"), list)
+
+
+def contract_consumers(topic: str) -> Call[ResponseBody]:
+    """Return who consumes a topic, by version of its contract: clients, records, and data made from it.
+
+    Raises:
+        ContractNotFound: the topic has no contract.
+    """
+    return Call("GET", (*_EXTENSION_PATH, "contracts", PathParameter(topic), "consumers"), dict)
 
 
 def put_contract(topic: str, document: Mapping[str, Any], *, expected: int | None = None) -> Call[ResponseBody]:

@@ -16,6 +16,7 @@ from contractlog.registry.features.compatibility.service import CompatibilitySer
 from contractlog.registry.features.config_and_mode.service import ConfigService
 from contractlog.registry.features.conformance.service import ConformanceService
 from contractlog.registry.features.contexts.service import ContextService
+from contractlog.registry.features.contracts.consumers import ConsumerFinder
 from contractlog.registry.features.contracts.service import ContractService
 from contractlog.registry.features.dek_registry.deks import DekService
 from contractlog.registry.features.dek_registry.keks import KekService
@@ -49,6 +50,7 @@ __all__ = [
     "CompatibilityDependency",
     "ConfigDependency",
     "ConformanceDependency",
+    "ConsumersDependency",
     "ContextsDependency",
     "ContractsDependency",
     "DeksDependency",
@@ -94,6 +96,7 @@ AuditMetricsDependency = Annotated[AuditMetrics, _service("audit_metrics")]
 HealthDependency = Annotated[HealthCheck, _service("health")]
 SchemasDependency = Annotated[SchemaService, _service("schemas")]
 ContextsDependency = Annotated[ContextService, _service("contexts")]
+ConsumersDependency = Annotated[ConsumerFinder, _service("consumers")]
 ContractsDependency = Annotated[ContractService, _service("contracts")]
 DeletionDependency = Annotated[DeletionService, _service("deletion")]
 ConfigDependency = Annotated[ConfigService, _service("config")]

@@ -61,6 +61,7 @@ EXAMPLES: dict[str, list[Call[Any]]] = {
     "conformance": [calls.conformance("t")],
     "conformance_history": [calls.conformance_history("t")],
     "contract": [extensions.contract("t"), extensions.contract("t", 1)],
+    "contract_consumers": [extensions.contract_consumers("t")],
     "contract_versions": [extensions.contract_versions("t")],
     "contracts": [extensions.contracts()],
     "delete_contract": [extensions.delete_contract("t")],

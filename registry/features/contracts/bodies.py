@@ -9,7 +9,15 @@ from msgspec import Raw, Struct
 from contractlog.registry.features.contracts.queries import ContractSummary
 from contractlog.registry.features.contracts.service import ContractView, SchemaState
 
-__all__ = ["ContractBody", "ContractSummaryBody", "ContractsBody", "DescribedSchemaBody"]
+__all__ = [
+    "ConsumerUseBody",
+    "ConsumersBody",
+    "ContractBody",
+    "ContractSummaryBody",
+    "ContractsBody",
+    "DescribedSchemaBody",
+    "RecordUseBody",
+]
 
 
 class DescribedSchemaBody(Struct):
@@ -87,3 +95,32 @@ class ContractsBody(Struct, omit_defaults=True):
 
     contracts: list[ContractSummaryBody]
     next: str | None = None  #: `after` of the next page
+
+
+class ConsumerUseBody(Struct):
+    """A client that fetched a schema of the topic."""
+
+    client: str
+    part: str  #: value or key
+    schema_version: int
+    contract_version: int | None  #: the newest version of the contract that describes it; null if none does
+    last_day: str  #: such as 2026-11-21, UTC
+
+
+class RecordUseBody(Struct):
+    """Records of the topic with one version of a schema, by the newest audit."""
+
+    part: str  #: value or key
+    schema_version: int
+    contract_version: int | None
+    records: int
+
+
+class ConsumersBody(Struct):
+    """What a change of a contract reaches."""
+
+    topic: str
+    version: int  #: of the contract
+    clients: list[ConsumerUseBody] | None  #: the latest first; null without read permission on every subject
+    records: list[RecordUseBody]
+    downstream: list[str]  #: datasets that lineage says are made from the topic

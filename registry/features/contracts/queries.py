@@ -25,6 +25,7 @@ __all__ = [
     "import_contracts",
     "insert_contract",
     "list_contract_versions",
+    "list_described_versions",
     "list_newest",
     "stream_contracts",
 ]
@@ -101,6 +102,13 @@ def list_contract_versions(snapshot: Snapshot, topic: str) -> list[int]:
     """List the live versions of a contract, lowest first."""
     statement = select(_C.version).where(_C.topic == topic, _C.deleted_at.is_(None)).order_by(_C.version)
     return list(snapshot.connection.execute(statement).scalars())
+
+
+def list_described_versions(snapshot: Snapshot, topic: str) -> list[tuple[int, int | None, int | None]]:
+    """List the live versions of a contract, lowest first, with the versions of values and keys that they describe."""
+    statement = select(_C.version, _C.value_version, _C.key_version).where(_C.topic == topic, _C.deleted_at.is_(None))
+    rows = snapshot.connection.execute(statement.order_by(_C.version))
+    return [(row.version, row.value_version, row.key_version) for row in rows]
 
 
 def list_newest(snapshot: Snapshot) -> Iterator[ContractSummary]:

@@ -21,14 +21,19 @@ from contractlog.compatibility.errors import (
     Unprocessable,
 )
 from contractlog.compatibility.identifiers import MAX_VERSION
-from contractlog.registry.features.contracts.bodies import ContractBody, ContractsBody, ContractSummaryBody
+from contractlog.registry.features.contracts.bodies import (
+    ConsumersBody,
+    ContractBody,
+    ContractsBody,
+    ContractSummaryBody,
+)
 from contractlog.registry.http.api_response import ApiResponse
 from contractlog.registry.http.extension_parameters import BoundedInteger, StrictParameters
 from contractlog.registry.http.openapi import describe_route, list_schema
 from contractlog.registry.http.parameters import TextPath, VersionPath
 from contractlog.registry.http.request_bodies import parse_object
 from contractlog.registry.http.route_permissions import READ_ANY, READ_TOPIC, WRITE_TOPIC, requires
-from contractlog.registry.http.service_dependencies import ContractsDependency
+from contractlog.registry.http.service_dependencies import ConsumersDependency, ContractsDependency
 
 __all__ = ["router"]
 
@@ -114,3 +119,10 @@ async def list_contract_versions(topic: TextPath, contracts: ContractsDependency
 async def get_contract_version(topic: TextPath, version: VersionPath, contracts: ContractsDependency) -> ApiResponse:
     """Return a version of the contract of a topic; ``latest`` is the newest one."""
     return ApiResponse(ContractBody.of(await contracts.get(topic, version)))
+
+
+@router.get(_ONE + "/consumers", **describe_route(ConsumersBody, *_READ_ERRORS))
+@requires(READ_TOPIC)
+async def list_consumers(topic: TextPath, consumers: ConsumersDependency) -> ApiResponse:
+    """List who consumes a topic: clients within 30 days, records, and data made from it, by contract version."""
+    return ApiResponse(await consumers.find(topic))

@@ -28,7 +28,15 @@ from contractlog.registry.storage.store import Store
 from contractlog.registry.storage.store_values import Stale
 from contractlog.registry.storage.transaction import Transaction
 
-__all__ = ["MAX_TOPICS", "MAX_VERSIONS", "ContractService", "ContractView", "SchemaState", "is_topic"]
+__all__ = [
+    "MAX_TOPICS",
+    "MAX_VERSIONS",
+    "ContractService",
+    "ContractView",
+    "SchemaState",
+    "is_topic",
+    "not_found_error",
+]
 
 MAX_TOPICS: Final = 20_000
 MAX_VERSIONS: Final = 1_000  #: of a contract, deleted ones included
@@ -95,7 +103,7 @@ class ContractService(ReadService):
         def query(snapshot: Snapshot) -> ContractView:
             contract = queries.find_contract(snapshot, topic, version) if is_topic(topic) else None
             if contract is None:
-                raise _not_found_error(topic, version)
+                raise not_found_error(topic, version)
             return _view(snapshot, contract)
 
         return await self._query(query)
@@ -108,7 +116,7 @@ class ContractService(ReadService):
         """
         numbers = await self._query(queries.list_contract_versions, topic) if is_topic(topic) else []
         if not numbers:
-            raise _not_found_error(topic)
+            raise not_found_error(topic)
         return numbers
 
     async def put(
@@ -152,7 +160,7 @@ class ContractService(ReadService):
         def work(change: Transaction) -> list[int]:
             newest = queries.find_contract(change, topic)
             if newest is None:
-                raise _not_found_error(topic)
+                raise not_found_error(topic)
             numbers = queries.list_contract_versions(change, topic)
             queries.delete_versions(change, topic, numbers)
             details = {"topic": topic, "versions": len(numbers), "breaking": True}
@@ -230,6 +238,7 @@ def _view(snapshot: Snapshot, contract: StoredContract) -> ContractView:
     return ContractView(contract, tuple(states))
 
 
-def _not_found_error(topic: str, version: int | None = None) -> ContractNotFound:
+def not_found_error(topic: str, version: int | None = None) -> ContractNotFound:
+    """Return the error for a topic without a contract, or without a version of it."""
     wanted = "contract" if version is None else f"version {version} of a contract"
     return ContractNotFound(topic=topic, contract=wanted)

@@ -182,6 +182,7 @@ JOURNEY: list[Step] = [
     ask("contract", "t"),
     ask("contract", "t", 1),
     ask("contract_versions", "t"),
+    ask("contract_consumers", "t"),
     ask("delete_contract", "t"),
     ask("conformance", "t"),
     ask("conformance_history", "t"),

@@ -17,6 +17,7 @@ from contractlog.registry.access.passwords import HashedPassword
 from contractlog.registry.access.users_file_editor import format_entry
 from contractlog.registry.settings import Settings
 
+from support.lineage_events import dataset, job_event
 from support.registry import in_process
 
 PATH = "/contractlog/v1/contracts"
@@ -267,3 +268,20 @@ def test_contracts_of_protected_subjects_need_a_waiver_or_break_glass(tmp_path: 
         assert approval.status_code == 200
         assert client.post(f"{changes}/1/merge").status_code == 200
         assert send(client, "DELETE") == [1, 2]
+
+
+def test_consumers_are_listed_with_the_version_of_the_contract_that_they_use(node: httpx2.Client) -> None:
+    assert refusal(node, "GET", "/orders/consumers")[0] == 40482
+    send(node, "PUT", body=contract())
+    register(node, ORDER_2)
+    for schema_id in (1, 2):
+        headers = {"User-Agent": f"billing-{schema_id}/1.0"}
+        assert node.get(f"/schemas/ids/{schema_id}", headers=headers).status_code == 200
+    node.app.state.services.fetch_counter.flush()  # type: ignore[attr-defined]
+    event = job_event(inputs=[dataset("orders")], outputs=[dataset("invoices")])
+    assert node.post("/contractlog/v1/lineage", json=event).status_code == 200
+    consumers = send(node, "GET", "/orders/consumers")
+    used = {(each["schema_version"], each["contract_version"]) for each in consumers["clients"]}
+    assert used == {(1, 1), (2, None)}
+    assert (consumers["version"], consumers["records"]) == (1, [])
+    assert any("invoices" in each for each in consumers["downstream"])
