@@ -1,4 +1,4 @@
-"""Data contracts of topics. Code from before this revision does not use the table."""
+"""Data contracts of topics. Code from before this revision uses neither the table nor the column."""
 
 from __future__ import annotations
 
@@ -28,7 +28,11 @@ def upgrade() -> None:
         sa.Column("deleted_at", sa.BigInteger(), nullable=True),
         sa.PrimaryKeyConstraint("topic", "version", name="pk_contracts"),
     )
+    with op.batch_alter_table("conformance") as conformance:
+        conformance.add_column(sa.Column("contract_version", sa.Integer(), nullable=True))
 
 
 def downgrade() -> None:
+    with op.batch_alter_table("conformance") as conformance:
+        conformance.drop_column("contract_version")
     op.drop_table("contracts")

@@ -269,6 +269,7 @@ conformance: Final = Table(
     Column("entry", Text, nullable=False),
     Column("recorded_at", BigInteger, nullable=False),
     Column("daily", Boolean, nullable=False, server_default=false()),  # counts by hour were merged to days
+    Column("contract_version", Integer),  # the topic's contract at that time; null: there was none
     Index("ix_conformance_topic_part_ranges", "topic", "part", "ranges"),
 )
 

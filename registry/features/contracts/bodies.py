@@ -7,12 +7,13 @@ from typing import Any, Self, cast
 from msgspec import Raw, Struct
 
 from contractlog.registry.features.contracts.queries import ContractSummary
-from contractlog.registry.features.contracts.service import ContractView, SchemaState
+from contractlog.registry.features.contracts.service import ContractResult, ContractView, SchemaState
 
 __all__ = [
     "ConsumerUseBody",
     "ConsumersBody",
     "ContractBody",
+    "ContractResultBody",
     "ContractSummaryBody",
     "ContractsBody",
     "DescribedSchemaBody",
@@ -34,6 +35,20 @@ class DescribedSchemaBody(Struct):
         return cls(state.part, state.subject, state.version, state.latest)
 
 
+class ContractResultBody(Struct):
+    """The newest audit of a part of the topic while this version of the contract was the newest one."""
+
+    part: str  #: value or key
+    verdict: str
+    recorded_at: int  #: milliseconds since 1970, UTC
+    quality: list[dict[str, Any]]  #: results of quality rules and service levels, as in `report.json`
+
+    @classmethod
+    def of(cls, result: ContractResult) -> Self:
+        """Build the body."""
+        return cls(result.part, result.verdict, result.recorded_at, [dict(each) for each in result.quality])
+
+
 class ContractBody(Struct, omit_defaults=True):
     """A version of the contract of a topic."""
 
@@ -46,6 +61,7 @@ class ContractBody(Struct, omit_defaults=True):
     document: dict[str, Any]  #: in the newest version of the Open Data Contract Standard
     retires_on: str | None = None  #: the last day of a deprecated contract, such as 2027-03-31
     successor: str | None = None
+    results: list[ContractResultBody] = []  #: of audits; absent if there are none, and in responses to `PUT`
 
     @classmethod
     def of(cls, view: ContractView) -> Self:
@@ -61,6 +77,7 @@ class ContractBody(Struct, omit_defaults=True):
             cast("dict[str, Any]", Raw(contract.text.encode("ascii"))),  # already JSON
             life.retires_on,
             life.successor,
+            [ContractResultBody.of(result) for result in view.results],
         )
 
 
@@ -117,7 +134,7 @@ class RecordUseBody(Struct):
 
 
 class ConsumersBody(Struct):
-    """What a change of a contract reaches."""
+    """Consumers of a topic, which a change of its contract reaches."""
 
     topic: str
     version: int  #: of the contract

@@ -1,4 +1,4 @@
-"""Consumers of a contract: clients that fetch its schemas, records that carry them, and data made from the topic."""
+"""Consumers of a contract: clients that fetch its schemas, records with them, and downstream data."""
 
 from __future__ import annotations
 

@@ -24,6 +24,7 @@ __all__ = [
     "find_highest_version",
     "import_contracts",
     "insert_contract",
+    "list_audit_results",
     "list_contract_versions",
     "list_described_versions",
     "list_newest",
@@ -31,6 +32,7 @@ __all__ = [
 ]
 
 _C: Final = tables.contracts.c
+_R: Final = tables.conformance.c
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,8 +106,16 @@ def list_contract_versions(snapshot: Snapshot, topic: str) -> list[int]:
     return list(snapshot.connection.execute(statement).scalars())
 
 
+def list_audit_results(snapshot: Snapshot, topic: str, version: int) -> list[tuple[str, str, int]]:
+    """List part, entry and time of the newest audit of each part, of those stored with a version."""
+    of_version = (_R.topic == topic) & (_R.contract_version == version)
+    newest = select(func.max(_R.sequence)).where(of_version).group_by(_R.part)
+    statement = select(_R.part, _R.entry, _R.recorded_at).where(_R.sequence.in_(newest)).order_by(_R.part)
+    return [(row.part, row.entry, row.recorded_at) for row in snapshot.connection.execute(statement)]
+
+
 def list_described_versions(snapshot: Snapshot, topic: str) -> list[tuple[int, int | None, int | None]]:
-    """List the live versions of a contract, lowest first, with the versions of values and keys that they describe."""
+    """List the live versions of a contract with the versions of values and keys that they describe."""
     statement = select(_C.version, _C.value_version, _C.key_version).where(_C.topic == topic, _C.deleted_at.is_(None))
     rows = snapshot.connection.execute(statement.order_by(_C.version))
     return [(row.version, row.value_version, row.key_version) for row in rows]

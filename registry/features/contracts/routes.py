@@ -124,5 +124,8 @@ async def get_contract_version(topic: TextPath, version: VersionPath, contracts:
 @router.get(_ONE + "/consumers", **describe_route(ConsumersBody, *_READ_ERRORS))
 @requires(READ_TOPIC)
 async def list_consumers(topic: TextPath, consumers: ConsumersDependency) -> ApiResponse:
-    """List who consumes a topic: clients within 30 days, records, and data made from it, by contract version."""
+    """List who consumes a topic, by version of its contract.
+
+    These are clients within 30 days, records, and data made from it.
+    """
     return ApiResponse(await consumers.find(topic))

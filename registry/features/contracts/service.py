@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any, Final
+
+import msgspec
 
 from contractlog.compatibility.errors import ContractMoved, ContractNotFound, InvalidContract
 from contractlog.compatibility.identifiers import DEFAULT_CONTEXT
@@ -31,6 +34,7 @@ from contractlog.registry.storage.transaction import Transaction
 __all__ = [
     "MAX_TOPICS",
     "MAX_VERSIONS",
+    "ContractResult",
     "ContractService",
     "ContractView",
     "SchemaState",
@@ -40,6 +44,7 @@ __all__ = [
 
 MAX_TOPICS: Final = 20_000
 MAX_VERSIONS: Final = 1_000  #: of a contract, deleted ones included
+_MAX_RESULTS: Final = 1_000  #: of quality rules, listed for a part
 _TOPIC: Final = re.compile(r"[A-Za-z0-9._-]{1,249}")
 
 
@@ -54,11 +59,27 @@ class SchemaState:
 
 
 @dataclass(frozen=True, slots=True)
+class ContractResult:
+    """The newest audit of a part of the topic while a version of the contract was the newest one."""
+
+    part: str
+    verdict: str
+    recorded_at: int  #: milliseconds since 1970, UTC
+    quality: tuple[Mapping[str, Any], ...]  #: results of quality rules and service levels, as in ``report.json``
+
+
+@dataclass(frozen=True, slots=True)
 class ContractView:
     """A version of a contract, and the subjects of its topic that the caller may read."""
 
     contract: StoredContract
     schemas: tuple[SchemaState, ...]
+    results: tuple[ContractResult, ...] = ()
+
+
+class _AuditEntry(msgspec.Struct):
+    verdict: str
+    quality: list[Any] = []
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +125,7 @@ class ContractService(ReadService):
             contract = queries.find_contract(snapshot, topic, version) if is_topic(topic) else None
             if contract is None:
                 raise not_found_error(topic, version)
-            return _view(snapshot, contract)
+            return replace(_view(snapshot, contract), results=tuple(_read_results(snapshot, contract)))
 
         return await self._query(query)
 
@@ -236,6 +257,18 @@ def _view(snapshot: Snapshot, contract: StoredContract) -> ContractView:
         if may_read(subject) and (version is not None or latest[part] is not None):
             states.append(SchemaState(part, str(subject), version, latest[part]))
     return ContractView(contract, tuple(states))
+
+
+def _read_results(snapshot: Snapshot, contract: StoredContract) -> Iterator[ContractResult]:
+    """Yield the results of the parts.
+
+    Details of audits are stored unverified, so malformed ones are left out.
+    """
+    for part, entry, recorded_at in queries.list_audit_results(snapshot, contract.topic, contract.version):
+        with suppress(msgspec.ValidationError):
+            audit = msgspec.json.decode(entry, type=_AuditEntry)
+            quality = tuple(each for each in audit.quality if isinstance(each, dict))
+            yield ContractResult(part, audit.verdict, recorded_at, quality[:_MAX_RESULTS])
 
 
 def not_found_error(topic: str, version: int | None = None) -> ContractNotFound:

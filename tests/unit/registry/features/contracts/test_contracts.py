@@ -19,6 +19,7 @@ from contractlog.registry.settings import Settings
 
 from support.lineage_events import dataset, job_event
 from support.registry import in_process
+from support.reports import part
 
 PATH = "/contractlog/v1/contracts"
 ORDER, ORDER_2 = (
@@ -285,3 +286,16 @@ def test_consumers_are_listed_with_the_version_of_the_contract_that_they_use(nod
     assert used == {(1, 1), (2, None)}
     assert (consumers["version"], consumers["records"]) == (1, [])
     assert any("invoices" in each for each in consumers["downstream"])
+
+
+def test_results_of_an_audit_belong_to_the_version_that_was_the_newest(node: httpx2.Client) -> None:
+    audit = {**part("orders"), "quality": [{"rule": "enough", "outcome": "passed"}, "malformed"]}
+    assert node.post("/contractlog/v1/conformance/orders", json=audit).status_code == 200
+    send(node, "PUT", body=contract())
+    assert "results" not in send(node, "GET")
+    assert node.post("/contractlog/v1/conformance/orders", json=audit).status_code == 200
+    send(node, "PUT", body=contract(domain="shop"))
+    assert "results" not in send(node, "GET")
+    (result,) = send(node, "GET", "/orders/versions/1")["results"]
+    assert (result["part"], result["verdict"]) == ("value", audit["verdict"])
+    assert result["quality"] == [{"rule": "enough", "outcome": "passed"}]
