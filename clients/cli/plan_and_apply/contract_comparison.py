@@ -15,7 +15,7 @@ from contractlog.compatibility.identifiers import topic_subject
 from contractlog.contracts.odcs.canonical_contract import CanonicalContract, canonicalize_contract
 from contractlog.contracts.odcs.contract_life import find_life_problem, read_life
 
-__all__ = ["compare_contracts"]
+__all__ = ["compare_contracts", "read_topic_contract"]
 
 
 def compare_contracts(
@@ -33,7 +33,7 @@ def compare_contracts(
     stored: set[tuple[str, str]] = set()
     for topic, path in files.items():
         with unreadable.collect(path):
-            contract = _read(topic, path)
+            contract = read_topic_contract(topic, path)
             existing = _find_existing(registry, topic)
             problem = None if existing is None else _find_problem(existing, contract)
             if problem is not None:
@@ -49,7 +49,12 @@ def compare_contracts(
     return PlannedContracts(tuple(changes), frozenset(stored))
 
 
-def _read(topic: str, path: Path) -> CanonicalContract:
+def read_topic_contract(topic: str, path: Path) -> CanonicalContract:
+    """Return the contract of a topic in a file.
+
+    Raises:
+        UsageError: it is not valid, or is about another topic.
+    """
     file = require_valid(read_contract(path))
     try:
         return canonicalize_contract(file.contract, topic)

@@ -27,7 +27,8 @@ ORDER, ORDER_2 = (
 
 @pytest.fixture
 def folder(registry: Registry, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setattr("contractlog.clients.cli.plan_and_apply.runner.connect", lambda _: nullcontext(registry))
+    for module in ("plan_and_apply", "check"):
+        monkeypatch.setattr(f"contractlog.clients.cli.{module}.runner.connect", lambda _: nullcontext(registry))
     monkeypatch.chdir(tmp_path)
     write(ORDER)
     return tmp_path
@@ -93,3 +94,15 @@ def test_an_invalid_contract_stops_the_plan_with_its_position(
     assert main(["apply", "."]) == exit_codes.USAGE
     assert "a retired contract cannot become draft" in capsys.readouterr().err
     assert registry.contract_versions("orders") == [1]
+
+
+def test_check_rejects_an_invalid_contract_and_names_a_deprecated_one(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    entries = [{"property": "retirementDate", "value": "2027-03-31"}, {"property": "successor", "value": "orders-2"}]
+    write(ORDER, status="deprecated", customProperties=entries)
+    assert main(["check", "."]) == exit_codes.CLEAN
+    assert "deprecated until 2027-03-31, and replaced by orders-2" in capsys.readouterr().err
+    write(ORDER, unknown="x")
+    assert main(["check", "."]) == exit_codes.USAGE
+    assert "unknown is no member of ODCS 3.2" in capsys.readouterr().err
