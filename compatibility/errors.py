@@ -678,6 +678,13 @@ class InvalidChangeRequest(Unprocessable):
     template = "The change request is not valid: {detail}"
 
 
+class InvalidContract(Unprocessable):
+    """The data contract is not valid, its status may not change in this way, or there are too many."""
+
+    code = 42286
+    template = "The contract is not valid: {detail}"
+
+
 class WorkLimitExceeded(Unprocessable):
     """The request needs more steps of work, for parsing and comparing schemas, than one request may use."""
 
@@ -724,6 +731,30 @@ class ApprovalsMissing(Conflict):
 
     code = 40984
     template = "Change request {id} needs {detail}."
+
+
+class ContractMoved(Conflict):
+    """The newest version of the contract is not the expected one."""
+
+    code = 40985
+    template = (
+        "The newest version of the contract of topic '{topic}' is {version}, not {expected}: read it again, "
+        "and apply the change to it."
+    )
+
+
+class ContractMismatch(Conflict):
+    """The contract describes another schema than the newest version of the topic's subject."""
+
+    code = 40986
+    template = "The contract does not describe the schema of the topic: {detail}"
+
+
+class ContractNotFound(NotFound):
+    """The topic has no data contract, or no such version of it."""
+
+    code = 40482
+    template = "Topic '{topic}' has no {contract}."
 
 
 class ChangeRequestNotFound(NotFound):

@@ -24,6 +24,8 @@ from contractlog.registry.features.compatibility.service import CompatibilitySer
 from contractlog.registry.features.config_and_mode.service import ConfigService
 from contractlog.registry.features.conformance.service import ConformanceService
 from contractlog.registry.features.contexts.service import ContextService
+from contractlog.registry.features.contracts.consumers import ConsumerFinder
+from contractlog.registry.features.contracts.service import ContractService
 from contractlog.registry.features.dek_registry.deks import DekService
 from contractlog.registry.features.dek_registry.keks import KekService
 from contractlog.registry.features.dek_registry.key_generator import KeyGenerator
@@ -82,6 +84,8 @@ class Services:
     config: ConfigService
     conformance: ConformanceService
     audit_metrics: AuditMetrics
+    contracts: ContractService
+    consumers: ConsumerFinder
     lineage: LineageService
     keks: KekService
     deks: DekService
@@ -161,6 +165,7 @@ def create_services(
     diff = DiffService(store, threads, checker)
     lineage = LineageService(store, threads)
     usage = UsageService(store, threads, fetches)
+    reach = ReachFinder(usage, lineage)
     proposals = ProposalRunner(store, registration, deletion, config, diff)
     return Services(
         settings=settings,
@@ -180,6 +185,8 @@ def create_services(
         config=config,
         conformance=ConformanceService(store, threads, days=settings.results_days),
         audit_metrics=AuditMetrics(store, threads, max_parts=settings.max_metric_parts),
+        contracts=ContractService(store, threads, parser),
+        consumers=ConsumerFinder(store, threads, usage, reach),
         lineage=lineage,
         keks=KekService(store, threads, generator),
         deks=DekService(store, threads, generator),
@@ -187,7 +194,7 @@ def create_services(
         change_log=ChangeLogService(store, threads, follower),
         webhooks=WebhookSenders(store, follower, parse_webhooks(settings)),
         change_requests=ChangeRequestService(store, threads, owners, proposals),
-        reach=ReachFinder(usage, lineage),
+        reach=reach,
         indexer=SearchIndexer(store, follower),
         search=SearchService(store, threads),
         diff=diff,

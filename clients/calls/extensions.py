@@ -29,6 +29,11 @@ __all__ = [
     "check_many",
     "conformance",
     "conformance_history",
+    "contract",
+    "contract_consumers",
+    "contract_versions",
+    "contracts",
+    "delete_contract",
     "difference",
     "each_change",
     "each_hit",
@@ -42,6 +47,7 @@ __all__ = [
     "permissions",
     "publish_conformance",
     "publish_lineage",
+    "put_contract",
     "search",
     "usage",
 ]
@@ -75,6 +81,72 @@ def conformance_history(topic: str, *, part: Part | None = None, limit: int = 10
 def publish_conformance(topic: str, entry: TopicPart) -> Call[Mapping[str, Any]]:
     """Record the audit of one part of a topic; return it with the time of its recording."""
     return Call("POST", (*_EXTENSION_PATH, "conformance", PathParameter(topic)), dict, body=entry)
+
+
+def contract(topic: str, version: VersionLike | None = None) -> Call[ResponseBody]:
+    """Return a version of the contract of a topic, by default the newest one.
+
+    The member ``document`` is the contract.
+
+    Raises:
+        ContractNotFound: there is none.
+    """
+    path = (*_EXTENSION_PATH, "contracts", PathParameter(topic))
+    return Call("GET", path if version is None else (*path, "versions", PathParameter(str(version))), dict)
+
+
+def contracts(*, after: str | None = None, limit: int | None = None) -> Call[ResponseBody]:
+    """Return a page of the newest versions of contracts, by topic, without their documents.
+
+    Args:
+        after: `next` of the page before.
+        limit: maximum number of contracts.
+    """
+    return Call("GET", (*_EXTENSION_PATH, "contracts"), dict, query_parameters(after=after, limit=limit))
+
+
+def contract_versions(topic: str) -> Call[list[int]]:
+    """Return the numbers of the versions of a contract, lowest first.
+
+    Raises:
+        ContractNotFound: there is none.
+    """
+    return Call("GET", (*_EXTENSION_PATH, "contracts", PathParameter(topic), "versions"), list)
+
+
+def contract_consumers(topic: str) -> Call[ResponseBody]:
+    """Return who consumes a topic, by version of its contract: clients, records, and data made from it.
+
+    Raises:
+        ContractNotFound: the topic has no contract.
+    """
+    return Call("GET", (*_EXTENSION_PATH, "contracts", PathParameter(topic), "consumers"), dict)
+
+
+def put_contract(topic: str, document: Mapping[str, Any], *, expected: int | None = None) -> Call[ResponseBody]:
+    """Store a contract as the next version, if it differs from the newest one; return what is stored.
+
+    Args:
+        topic: the topic.
+        document: the contract, in ODCS 3.0, 3.1 or 3.2.
+        expected: the newest version, 0 for none; any if it is None.
+
+    Raises:
+        InvalidContract: it is not valid, or its status may not follow the present one.
+        ContractMismatch: it describes another schema than the newest version of the topic's subject.
+        ContractMoved: the newest version is not the expected one.
+    """
+    path = (*_EXTENSION_PATH, "contracts", PathParameter(topic))
+    return Call("PUT", path, dict, query_parameters(expected=expected), body=document)
+
+
+def delete_contract(topic: str) -> Call[list[int]]:
+    """Delete the contract of a topic; return the numbers of its versions.
+
+    Raises:
+        ContractNotFound: there is none.
+    """
+    return Call("DELETE", (*_EXTENSION_PATH, "contracts", PathParameter(topic)), list)
 
 
 def lineage(

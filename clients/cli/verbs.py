@@ -113,7 +113,7 @@ VERBS: Final[dict[str, Verb]] = {
     ),
     "contract": Verb(
         "contractlog.clients.cli.contract.command:contract",
-        "write, check, compare, test, import, export or show data contracts (ODCS)",
+        "write, check, compare, test, import, export, show or store data contracts (ODCS)",
         "contractlog contract init orders-value.avsc",
         "contracts",
     ),

@@ -9,8 +9,7 @@ from typing import Any, Final
 from contractlog.compatibility.lint.rule import Severity
 from contractlog.contracts.odcs.avro_elements import FIELD_MEMBERS, LOGICAL_TYPES, PRIMITIVES, TAGS, TYPE_MEMBERS
 from contractlog.contracts.odcs.custom_properties import read_custom
-from contractlog.contracts.odcs.finding import ContractCheck, ContractFinding
-from contractlog.contracts.odcs.yaml_text import DocumentPath
+from contractlog.contracts.odcs.finding import ContractCheck, ContractFinding, DocumentPath
 
 __all__ = ["build_avro"]
 

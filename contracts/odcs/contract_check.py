@@ -11,9 +11,8 @@ from contractlog.compatibility.lint.rule import Severity
 from contractlog.compatibility.schema import ParsedSchema
 from contractlog.contracts.odcs.document import RULE_SET, build_schema, list_schemas
 from contractlog.contracts.odcs.evaluated_quality import find_quality_problems
-from contractlog.contracts.odcs.finding import ContractCheck, ContractFinding
+from contractlog.contracts.odcs.finding import ContractCheck, ContractFinding, DocumentPath
 from contractlog.contracts.odcs.validator import validate_contract
-from contractlog.contracts.odcs.yaml_text import DocumentPath
 from contractlog.contracts.rules.compiled_rules import check_rule_set
 
 __all__ = ["check_contract"]

@@ -6,12 +6,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
-from contractlog.contracts.odcs.finding import describe_path
-from contractlog.contracts.odcs.yaml_text import DocumentPath
+from contractlog.contracts.odcs.finding import DocumentPath, describe_path
 
-__all__ = ["ContractChange", "list_changes"]
+__all__ = ["ContractChange", "list_changes", "may_break_consumers"]
 
 _ABSENT: Final = object()
+_FOR_READERS: Final = frozenset({"description", "support"})  #: sections that promise nothing
+_PROMISES: Final = frozenset({"service levels", "quality"})  #: sections in which additions promise more
+_LABELS: Final = frozenset({"apiVersion", "version", "name"})
 #: member that tells the items of a list apart, the first that all of them have
 _NAMES: Final = ("name", "id", "property", "server", "role", "channel", "username", "value", "url", "synonym")
 _SECTIONS: Final = {
@@ -45,6 +47,13 @@ def list_changes(earlier: dict[str, Any], later: dict[str, Any]) -> Iterator[Con
         kind = "added" if before is _ABSENT else "removed" if after is _ABSENT else "changed"
         values = [None if each is _ABSENT else each for each in (before, after)]
         yield ContractChange(section, describe_path(path), values[0], values[1], kind)
+
+
+def may_break_consumers(change: ContractChange) -> bool:
+    """Return True if a change may take something away from those who rely on the contract."""
+    if change.section in _FOR_READERS or change.path in _LABELS:
+        return False
+    return change.section not in _PROMISES or change.kind != "added"
 
 
 def _compare(earlier: Any, later: Any, path: DocumentPath) -> Iterator[tuple[DocumentPath, Any, Any]]:

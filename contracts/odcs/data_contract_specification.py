@@ -8,10 +8,9 @@ from typing import Any, Final
 
 from contractlog.compatibility.lint.rule import Severity
 from contractlog.contracts.odcs.custom_properties import custom_entries
-from contractlog.contracts.odcs.finding import ContractCheck, ContractFinding
+from contractlog.contracts.odcs.finding import ContractCheck, ContractFinding, DocumentPath
 from contractlog.contracts.odcs.specification import BLOCKS, LATEST, SERVERS
 from contractlog.contracts.odcs.validator import SCALARS, is_number
-from contractlog.contracts.odcs.yaml_text import DocumentPath
 
 __all__ = ["convert_specification", "is_specification"]
 

@@ -1,4 +1,4 @@
-"""Contracts as documents: read, ordered, written; made from a registered version, and turned into one."""
+"""Contracts as documents: made from a registered version, and turned into one."""
 
 from __future__ import annotations
 
@@ -15,11 +15,10 @@ from contractlog.compatibility.schema import Reference, SchemaDraft, SchemaType
 from contractlog.contracts.odcs.avro_elements import describe_avro
 from contractlog.contracts.odcs.avro_schema import build_avro
 from contractlog.contracts.odcs.custom_properties import custom_entries, read_custom
-from contractlog.contracts.odcs.finding import ContractCheck, ContractFinding
+from contractlog.contracts.odcs.finding import ContractCheck, ContractFinding, DocumentPath
 from contractlog.contracts.odcs.json_schema import build_json_schema, describe_json_schema
-from contractlog.contracts.odcs.specification import BLOCKS, LATEST
+from contractlog.contracts.odcs.specification import LATEST
 from contractlog.contracts.odcs.validator import is_number
-from contractlog.contracts.odcs.yaml_text import DocumentPath, YamlDocument, parse_yaml, write_yaml
 
 __all__ = [
     "SchemaOfContract",
@@ -27,8 +26,6 @@ __all__ = [
     "build_schema",
     "find_topic",
     "list_schemas",
-    "parse_contract",
-    "write_contract",
 ]
 
 SCHEMA_TYPE: Final = "schemaType"  #: custom property of a schema object: AVRO or JSON
@@ -48,9 +45,6 @@ _SHAPES: Final[Mapping[str, Any]] = {
 }  #: forms of custom properties that are bodies of the API
 _MEMBERS: Final = {"contract.id": "id", "contract.version": "version", "contract.status": "status", "domain": "domain"}
 #: metadata properties that are members of a contract
-_FIRST: Final = ("apiVersion", "kind", "id", "name", "version", "status", "physicalName", "logicalType", "physicalType")
-_LAST: Final = ("quality", "properties", "items", "map", "customProperties")
-#: members of a block that are written first and last
 _LEVEL: Final = re.compile(r"(-?\d+(?:\.\d+)?)(?: (\S+))?")
 
 
@@ -60,40 +54,6 @@ class SchemaOfContract:
 
     draft: SchemaDraft  #: with metadata and rules
     findings: tuple[ContractFinding, ...]  #: what the format of the schema cannot say
-
-
-def parse_contract(content: bytes, name: str) -> YamlDocument:
-    """Parse a contract, or anything else that is an object.
-
-    Raises:
-        UsageError: it is no YAML or no object; the message has file, line and column.
-    """
-    document = parse_yaml(content, name)
-    if not isinstance(document.value, dict) or not document.value:
-        raise UsageError(f"{name}:1:1: a contract must be an object with apiVersion, kind, id and version")
-    return document
-
-
-def write_contract(document: Mapping[str, Any]) -> str:
-    """Return a contract as YAML, with members in the order of the standard, and unknown ones after these."""
-    return write_yaml(_order(document, "contract"))
-
-
-def _order(value: Any, kind: str) -> Any:
-    if kind == "team":
-        kind = "[member]" if isinstance(value, list) else "teamObject"
-    kind = kind.rpartition("|")[2]
-    if isinstance(value, list):
-        return [_order(item, kind.strip("[]")) for item in value]
-    if not isinstance(value, dict) or kind not in BLOCKS:
-        return value
-    members = BLOCKS[kind].members
-    order = dict.fromkeys((*_FIRST, *(name for name in members if name not in _LAST), *_LAST))
-    names = [
-        *(each for each in order if each in value and each in members),
-        *(each for each in value if each not in members),
-    ]
-    return {name: _order(value[name], members[name].kind if name in members else "any") for name in names}
 
 
 def list_schemas(document: Mapping[str, Any]) -> list[dict[str, Any]]:

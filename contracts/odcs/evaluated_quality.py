@@ -8,8 +8,7 @@ from typing import Any, Final
 from contractlog.compatibility.errors import UsageError
 from contractlog.compatibility.lint.rule import Severity
 from contractlog.contracts.odcs.document import find_topic
-from contractlog.contracts.odcs.finding import ContractCheck, ContractFinding
-from contractlog.contracts.odcs.yaml_text import DocumentPath
+from contractlog.contracts.odcs.finding import ContractCheck, ContractFinding, DocumentPath
 from contractlog.contracts.quality.odcs_reader import parse_quality
 from contractlog.contracts.quality.rules import QualityRules
 

@@ -6,9 +6,11 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from contractlog.compatibility.lint.rule import Severity
-from contractlog.contracts.odcs.yaml_text import DocumentPath
 
-__all__ = ["ContractCheck", "ContractFinding", "describe_path"]
+__all__ = ["ContractCheck", "ContractFinding", "DocumentPath", "describe_path"]
+
+DocumentPath = tuple[str | int, ...]
+"""Names and indices that lead from the root of a document to a value."""
 
 
 class ContractCheck(StrEnum):

@@ -8,10 +8,9 @@ from typing import Any, Final
 from contractlog.compatibility.lint.rule import Severity
 from contractlog.contracts.odcs.avro_elements import TAGS
 from contractlog.contracts.odcs.custom_properties import custom_entries, read_custom
-from contractlog.contracts.odcs.finding import ContractCheck, ContractFinding
+from contractlog.contracts.odcs.finding import ContractCheck, ContractFinding, DocumentPath
 from contractlog.contracts.odcs.specification import BLOCKS
 from contractlog.contracts.odcs.validator import SCALARS
-from contractlog.contracts.odcs.yaml_text import DocumentPath
 
 __all__ = ["build_json_schema", "describe_json_schema"]
 

@@ -9,9 +9,8 @@ from itertools import islice
 from typing import Any, Final
 
 from contractlog.compatibility.lint.rule import Severity
-from contractlog.contracts.odcs.finding import ContractCheck, ContractFinding
+from contractlog.contracts.odcs.finding import ContractCheck, ContractFinding, DocumentPath
 from contractlog.contracts.odcs.specification import BLOCKS, LATEST, SERVERS, VERSIONS, WORDS, Block, Member
-from contractlog.contracts.odcs.yaml_text import DocumentPath
 
 __all__ = ["SCALARS", "find_minor", "is_number", "validate_contract"]
 

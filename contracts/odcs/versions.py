@@ -7,9 +7,8 @@ from copy import deepcopy
 from typing import Any, Final
 
 from contractlog.compatibility.lint.rule import Severity
-from contractlog.contracts.odcs.finding import ContractCheck, ContractFinding
+from contractlog.contracts.odcs.finding import ContractCheck, ContractFinding, DocumentPath
 from contractlog.contracts.odcs.validator import validate_contract
-from contractlog.contracts.odcs.yaml_text import DocumentPath
 
 __all__ = ["KEPT_MEMBERS", "fit_version", "restore_members"]
 

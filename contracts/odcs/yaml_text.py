@@ -13,8 +13,9 @@ from contractlog.compatibility.errors import UsageError
 from contractlog.compatibility.json_positions import Position
 from contractlog.compatibility.text.encodable_text import is_encodable
 from contractlog.compatibility.text.terminal_text import escape_line
+from contractlog.contracts.odcs.finding import DocumentPath
 
-__all__ = ["MAX_BYTES", "DocumentPath", "YamlDocument", "parse_yaml", "write_yaml"]
+__all__ = ["MAX_BYTES", "YamlDocument", "parse_yaml", "write_yaml"]
 
 MAX_BYTES: Final = 1024 * 1024
 MAX_DEPTH: Final = 64
@@ -23,8 +24,6 @@ _NUMBER_TAGS: Final = ("tag:yaml.org,2002:int", "tag:yaml.org,2002:float")
 _COLLECTION_TAGS: Final = ("tag:yaml.org,2002:map", "tag:yaml.org,2002:seq")
 _TIMESTAMP_TAG: Final = "tag:yaml.org,2002:timestamp"
 _MAX_WIDTH: Final = 120
-DocumentPath = tuple[str | int, ...]
-"""Names and indices that lead from the root of a document to a value."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,7 @@ from contractlog.registry.features.compatibility import routes as compatibility_
 from contractlog.registry.features.config_and_mode import routes as config_routes
 from contractlog.registry.features.conformance import routes as conformance_routes
 from contractlog.registry.features.contexts import routes as contexts_routes
+from contractlog.registry.features.contracts import routes as contracts_routes
 from contractlog.registry.features.dek_registry import routes as dek_registry_routes
 from contractlog.registry.features.dependencies import routes as dependencies_routes
 from contractlog.registry.features.diff import routes as diff_routes
@@ -58,6 +59,7 @@ ROUTERS: Final[tuple[APIRouter, ...]] = tuple(
         metrics_routes,
         api_docs_routes,
         conformance_routes,
+        contracts_routes,
         lineage_routes,
         dek_registry_routes,
     )

@@ -22,6 +22,7 @@ from contractlog.registry.features.associations import bodies as associations_bo
 from contractlog.registry.features.batch import bodies as batch_bodies
 from contractlog.registry.features.change_requests import bodies as change_requests_bodies
 from contractlog.registry.features.config_and_mode import bodies as config_bodies
+from contractlog.registry.features.contracts import bodies as contracts_bodies
 from contractlog.registry.features.dek_registry import bodies as dek_registry_bodies
 from contractlog.registry.features.lineage import bodies as lineage_bodies
 from contractlog.registry.features.schemas import bodies as schemas_bodies
@@ -46,6 +47,7 @@ _BODIES: Final = [
         lineage_bodies,
         dek_registry_bodies,
         change_requests_bodies,
+        contracts_bodies,
     )
     for name in module.__all__
     if name.endswith(("Body", "Request"))
@@ -62,6 +64,7 @@ GROUPS: Final[Mapping[str, str]] = {
     "associations": "Associations of topics with the subjects of their keys and values.",
     "service": "Version, cluster ids and other metadata of the service.",
     "conformance": "Audit results by topic.",
+    "contracts": "Data contracts of topics, in the Open Data Contract Standard.",
     "lineage": "Lineage of topics: declared in OpenLineage events, traced, or found in values.",
     "encryption keys": "Key encryption keys (KEKs), and the data encryption keys (DEKs) that they wrap.",
     "changes": "The change log, with long polling.",

@@ -16,6 +16,8 @@ from contractlog.registry.features.compatibility.service import CompatibilitySer
 from contractlog.registry.features.config_and_mode.service import ConfigService
 from contractlog.registry.features.conformance.service import ConformanceService
 from contractlog.registry.features.contexts.service import ContextService
+from contractlog.registry.features.contracts.consumers import ConsumerFinder
+from contractlog.registry.features.contracts.service import ContractService
 from contractlog.registry.features.dek_registry.deks import DekService
 from contractlog.registry.features.dek_registry.keks import KekService
 from contractlog.registry.features.dependencies.service import DependencyService
@@ -48,7 +50,9 @@ __all__ = [
     "CompatibilityDependency",
     "ConfigDependency",
     "ConformanceDependency",
+    "ConsumersDependency",
     "ContextsDependency",
+    "ContractsDependency",
     "DeksDependency",
     "DeletionDependency",
     "DependencyGraphDependency",
@@ -92,6 +96,8 @@ AuditMetricsDependency = Annotated[AuditMetrics, _service("audit_metrics")]
 HealthDependency = Annotated[HealthCheck, _service("health")]
 SchemasDependency = Annotated[SchemaService, _service("schemas")]
 ContextsDependency = Annotated[ContextService, _service("contexts")]
+ConsumersDependency = Annotated[ConsumerFinder, _service("consumers")]
+ContractsDependency = Annotated[ContractService, _service("contracts")]
 DeletionDependency = Annotated[DeletionService, _service("deletion")]
 ConfigDependency = Annotated[ConfigService, _service("config")]
 ConformanceDependency = Annotated[ConformanceService, _service("conformance")]

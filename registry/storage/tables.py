@@ -33,6 +33,7 @@ __all__ = [
     "conformance",
     "contents",
     "contexts",
+    "contracts",
     "deks",
     "fetches",
     "keks",
@@ -268,6 +269,7 @@ conformance: Final = Table(
     Column("entry", Text, nullable=False),
     Column("recorded_at", BigInteger, nullable=False),
     Column("daily", Boolean, nullable=False, server_default=false()),  # counts by hour were merged to days
+    Column("contract_version", Integer),  # the topic's contract at that time; null: there was none
     Index("ix_conformance_topic_part_ranges", "topic", "part", "ranges"),
 )
 
@@ -407,4 +409,22 @@ waivers: Final = Table(
     Column("request_id", _number, ForeignKey("change_requests.id"), nullable=False),
     Column("granted_at", BigInteger, nullable=False),
     Column("expires_at", BigInteger, nullable=False),
+)
+
+#: Versions of the data contracts of topics, and the versions of the topic's subjects that each describes.
+contracts: Final = Table(
+    "contracts",
+    metadata,
+    Column("topic", String(255), primary_key=True),
+    Column("version", Integer, primary_key=True, autoincrement=False),
+    Column("document", Text, nullable=False),  # canonical JSON
+    Column("hash", String(64), nullable=False),  # SHA-256 of the document
+    Column("status", String(16), nullable=False),  # this and the next three are members of the document
+    Column("contract_version", Text, nullable=False),
+    Column("retires_on", String(10)),
+    Column("successor", Text),
+    Column("value_version", Integer),  # null: the contract describes another schema, or none
+    Column("key_version", Integer),
+    Column("created_at", BigInteger, nullable=False),
+    Column("deleted_at", BigInteger),  # null: live
 )

@@ -15,6 +15,7 @@ from contractlog.compatibility.errors import Unreachable, UsageError
 from contractlog.compatibility.identifiers import Subject
 from contractlog.compatibility.schema import Reference, SchemaType
 from contractlog.registry import database
+from contractlog.registry.features.contracts import queries as contracts
 from contractlog.registry.features.dek_registry import queries as dek_registry
 from contractlog.registry.settings import Settings
 from contractlog.registry.storage import bulk_transfer
@@ -56,6 +57,7 @@ def read_database(snapshot: Snapshot) -> RegistryContents:
         result.retired[row.context, row.schema_id] = RetiredId(row.at, row.actor, row.hash)
     result.keks = {kek.name: kek for kek in dek_registry.stream_keks(snapshot)}
     result.deks = {dek.key: dek for dek in dek_registry.stream_deks(snapshot)}
+    result.contracts = {contract.key: contract for contract in contracts.stream_contracts(snapshot)}
     return result
 
 

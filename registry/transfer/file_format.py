@@ -19,7 +19,7 @@ from contractlog.compatibility.schema import SchemaType
 from contractlog.compatibility.text.terminal_text import shell_command
 from contractlog.contracts.change_log.recorded_change import ChangeLogHead
 from contractlog.registry.storage.associations import StoredAssociation
-from contractlog.registry.transfer import import_parsers, transferred_keys
+from contractlog.registry.transfer import import_parsers, transferred_contracts, transferred_keys
 from contractlog.registry.transfer.config_columns import read_config, read_mode, require_valid_config
 from contractlog.registry.transfer.import_parsers import InvalidField
 from contractlog.registry.transfer.registry_contents import (
@@ -52,7 +52,7 @@ def describe_head(head: ChangeLogHead | None) -> dict[str, Any]:
 
 
 def format_content_lines(contents: RegistryContents) -> Iterator[str]:
-    """Yield the state, from contexts to encryption keys, in the order of the file."""
+    """Yield the state, from contexts to contracts, in the order of the file."""
     for name, next_id in sorted(contents.contexts.items()):
         yield _format_line({"kind": "context", "name": name, "next_id": next_id})
     for schema in _sorted_values(contents.schemas):
@@ -68,10 +68,9 @@ def format_content_lines(contents: RegistryContents) -> Iterator[str]:
     for (context, schema_id), retired in sorted(contents.retired.items()):
         members = {"at": retired.at, "actor": retired.actor, "hash": retired.hash}
         yield _format_line({"kind": "retired", "context": context, "id": schema_id, **members})
-    for kek in _sorted_values(contents.keks):
-        yield _format_line(transferred_keys.kek_body(kek))
-    for dek in _sorted_values(contents.deks):
-        yield _format_line(transferred_keys.dek_body(dek))
+    yield from map(_format_line, map(transferred_keys.kek_body, _sorted_values(contents.keks)))
+    yield from map(_format_line, map(transferred_keys.dek_body, _sorted_values(contents.deks)))
+    yield from map(_format_line, map(transferred_contracts.contract_body, _sorted_values(contents.contracts)))
 
 
 def _sorted_values(items: Mapping[Any, Any]) -> list[Any]:
@@ -201,6 +200,7 @@ class _LineReader:
             "retired": self._retire,
             "kek": self._kek,
             "dek": self._dek,
+            "contract": self._contract,
         }
 
     def read(self, number: int, body: Mapping[str, Any]) -> bool:
@@ -302,6 +302,11 @@ class _LineReader:
             self._report.conflicts.append(
                 f"{where}: the DEK {dek.id.change_log_name} is another one in an earlier line"
             )
+
+    def _contract(self, where: str, body: Mapping[str, Any]) -> None:
+        contract = transferred_contracts.parse_stored_contract(body)
+        if self.contents.contracts.setdefault(contract.key, contract) != contract:
+            self._report.conflicts.append(f"{where}: the contract {contract.name} is another one in an earlier line")
 
     def _require_keks(self) -> None:
         """Require the KEK of each DEK, and a live one of a live DEK."""

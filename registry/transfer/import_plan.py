@@ -27,6 +27,7 @@ from contractlog.registry.transfer.registry_contents import (
     TransferredVersion,
     is_encrypted,
 )
+from contractlog.registry.transfer.transferred_contracts import ContractPlan, plan_contracts
 from contractlog.registry.transfer.transferred_keys import KeyPlan, plan_keys
 
 __all__ = ["IdentifiedSchema", "ImportPlan", "build_plan", "identify_schemas"]
@@ -152,6 +153,7 @@ class ImportPlan:
     retired: list[dict[str, Any]] = field(default_factory=list)
     returned: list[SchemaKey] = field(default_factory=list)  #: retired here, with the same content as the imported one
     keys: KeyPlan = field(default_factory=KeyPlan)
+    contracts: ContractPlan = field(default_factory=ContractPlan)
     lines: list[ChangeLogEntry] = field(default_factory=list)  #: of the change log
 
     def counts(self) -> Iterator[tuple[str, int]]:
@@ -167,6 +169,7 @@ class ImportPlan:
         yield "associations changed", len(self.associations) + len(self.removed_associations)
         yield "ids retired", len(self.retired)
         yield from self.keys.counts()
+        yield from self.contracts.counts()
 
     @property
     def scopes(self) -> list[Subject]:
@@ -204,6 +207,7 @@ def build_plan(
     builder.plan_settings()
     builder.plan_associations()
     builder.plan_encryption_keys()
+    builder.plan_contracts()
     builder.plan_change_log()
     return builder.plan
 
@@ -436,6 +440,11 @@ class _PlanBuilder:
         self.plan.keys = plan_keys(self._snapshot, self._source)
         self.plan.conflicts += self.plan.keys.conflicts
 
+    def plan_contracts(self) -> None:
+        """Plan the changes of contracts."""
+        self.plan.contracts = plan_contracts(self._snapshot, self._source)
+        self.plan.conflicts += self.plan.contracts.conflicts
+
     def plan_change_log(self) -> None:
         """Plan the change log entries, except those of settings."""
         for version in self.plan.versions:
@@ -456,7 +465,7 @@ class _PlanBuilder:
             ChangeLogEntry("", action, association.change_log_name, details=association.change_log_details)
             for action, association in (*changed, *removed)
         ]
-        self.plan.lines += self.plan.keys.entries()
+        self.plan.lines += [*self.plan.keys.entries(), *self.plan.contracts.entries()]
 
 
 def _group_by_context(keys: Iterable[SchemaKey]) -> Iterator[tuple[str, list[int]]]:

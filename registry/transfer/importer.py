@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from contractlog.compatibility.identifiers import Subject
+from contractlog.registry.features.contracts.queries import import_contracts
 from contractlog.registry.storage import bulk_transfer, contexts, id_counters, tables
 from contractlog.registry.storage.change_log import hash_settings, mask_settings
 from contractlog.registry.storage.name_and_id_lookup import list_ids
@@ -128,6 +129,7 @@ def _write(transaction: Transaction, plan: ImportPlan) -> None:
     bulk_transfer.delete_rows(transaction, tables.associations, "guid", removed)
     bulk_transfer.insert_rows(transaction, tables.retired, plan.retired)
     write_keys(transaction, plan.keys)
+    import_contracts(transaction, [*plan.contracts.added, *plan.contracts.changed])
     transaction.entries += [replace(line, actor=transaction.actor) for line in plan.lines]
     _write_settings(transaction, plan)
 

@@ -36,6 +36,11 @@ def describe_kept_contents(source: RegistryContents, target: RegistryContents) -
         "KEKs": sorted(deletions.keks),
         "DEKs": sorted(target.deks[key].id.change_log_name for key, _ in deletions.deks),
     }
+    kinds["contracts"] = sorted(
+        contract.name
+        for key, contract in target.contracts.items()
+        if key not in source.contracts and contract.deleted_at is None
+    )
     return [_describe(kind, list(names)) for kind, names in kinds.items() if names]
 
 

@@ -12,6 +12,7 @@ from contractlog.compatibility.identifiers import Subject
 from contractlog.compatibility.schema import Reference, SchemaDraft, SchemaType
 from contractlog.compatibility.text.encodable_text import is_encodable
 from contractlog.contracts.change_log.recorded_change import ChangeLogHead
+from contractlog.registry.features.contracts.queries import StoredContract
 from contractlog.registry.features.dek_registry.key_values import DekKey, StoredDek, StoredKek
 from contractlog.registry.registration.references import resolve_target
 from contractlog.registry.storage.associations import StoredAssociation
@@ -160,6 +161,7 @@ class RegistryContents:
     deletions: Deletions = field(default_factory=Deletions)
     keks: dict[str, StoredKek] = field(default_factory=dict)  #: by name
     deks: dict[DekKey, StoredDek] = field(default_factory=dict)
+    contracts: dict[tuple[str, int], StoredContract] = field(default_factory=dict)  #: by topic and version
     #: newest entry of the source's change log when it was read; None if the source does not say
     change_log_head: ChangeLogHead | None = field(default=None, compare=False)
     #: the position of a schema, a version, a context or a key in the source: the line of a file
@@ -207,6 +209,7 @@ class RegistryContents:
             {key: retired_id for key, retired_id in self.retired.items() if key not in before.retired},
             keks=_select_changed(self.keks, before.keks),
             deks=_select_changed(self.deks, before.deks),
+            contracts=_select_changed(self.contracts, before.contracts),
         )
         changed.deletions = Deletions(
             {

@@ -83,6 +83,7 @@ class TransferReport:
             "retired ids": len(contents.retired),
             "KEKs": len(contents.keks),
             "DEKs": len(contents.deks),
+            "contracts": sum(each.deleted_at is None for each in contents.contracts.values()),
         }
         return contents
 

@@ -30,6 +30,7 @@ from contractlog.registry.transfer.registry_contents import (
     TransferredVersion,
 )
 from contractlog.registry.transfer.report import OddityKind, TransferReport
+from contractlog.registry.transfer.rest_contracts import RestContractReader
 from contractlog.registry.transfer.rest_keys import RestKeyReader
 
 __all__ = [
@@ -103,6 +104,7 @@ class RestReader:
         await self._shared_settings(contexts)
         await self._associations()
         await RestKeyReader(self._ask, self.contents, self._report).read()
+        await RestContractReader(self._maybe, self.contents, self._report).read()
         self.contents.raise_counters()
         return self.contents
 

@@ -207,9 +207,15 @@ def build_records(contents: RegistryContents, report: TransferReport, now: int) 
         yield from _schema_records(version, contents.schemas[version.schema], now)
     for association in contents.associations.values():
         yield _association_record(association, now)
+    _report_left_out(contents, report)
+    _report_counters(contents, report)
+
+
+def _report_left_out(contents: RegistryContents, report: TransferReport) -> None:
     for kek in contents.keks:
         report.odd(OddityKind.NOT_EXPRESSIBLE, f"KEK {kek}", "encryption keys")
-    _report_counters(contents, report)
+    for topic in dict.fromkeys(topic for topic, _ in contents.contracts):
+        report.odd(OddityKind.NOT_EXPRESSIBLE, topic, "contracts")
 
 
 def _report_counters(contents: RegistryContents, report: TransferReport) -> None:

@@ -29,6 +29,7 @@ from contractlog.compatibility.schema import Reference, SchemaType
 from contractlog.compatibility.text.terminal_text import escape_line
 from contractlog.registry import database
 from contractlog.registry.app import create_app
+from contractlog.registry.features.contracts.queries import StoredContract
 from contractlog.registry.features.dek_registry.key_values import StoredDek, StoredKek
 from contractlog.registry.settings import Settings
 from contractlog.registry.storage import bulk_transfer
@@ -98,6 +99,7 @@ class _Verification:
             for version in contents.versions.values()
             if "alias" not in contents.settings.get(version.subject, {})  # its paths lead to another subject
         ]
+        self._contracts = [contract for contract in contents.contracts.values() if contract.deleted_at is None]
         self._report_progress = report_progress
         self._modes = contents.modes if modes else {}
         self._subject_ids = {(version.subject, version.schema_id) for version in contents.versions.values()}
@@ -116,10 +118,11 @@ class _Verification:
             (self._association(association) for association in contents.associations.values()),
             (self._kek(kek) for kek in contents.keks.values()),
             (self._dek(dek) for dek in contents.deks.values()),
+            (self._contract(contract) for contract in self._contracts),
         )
         total = 2 * len(self._versions) + len({version.schema for version in contents.versions.values()})
         total += len(contents.retired) + len(contents.settings) + len(self._modes) + len(contents.associations)
-        total += len(contents.keks) + len(contents.deks)
+        total += len(contents.keks) + len(contents.deks) + len(self._contracts)
         done = 0
 
         async def work() -> None:
@@ -231,6 +234,11 @@ class _Verification:
         actual["the wrapped key"] = "equal" if actual.get("encryptedKeyMaterial") == dek.wrapped_key else "another one"
         expected = {"the wrapped key": "equal", "deleted": dek.deleted}
         self._compare(f"DEK {dek.id.change_log_name}", actual, expected)
+
+    async def _contract(self, contract: StoredContract) -> None:
+        path = ("contractlog", "v1", "contracts", contract.topic, "versions", str(contract.version))
+        body = await self._fetch("contracts", get_call(*path))
+        self._compare(f"contract {contract.name}", body, {"hash": contract.hash})
 
 
 def _with_defaults(body: Mapping[str, Any] | None, defaults: Mapping[str, Any]) -> dict[str, Any]:

@@ -50,6 +50,9 @@ def test_own_resources_keep_to_their_own_path_and_codes(described: dict[str, Any
     assert own >= {
         "/contractlog/v1/conformance/{topic}",
         "/contractlog/v1/conformance/{topic}/history",
+        "/contractlog/v1/contracts",
+        "/contractlog/v1/contracts/{topic}",
+        "/contractlog/v1/contracts/{topic}/versions/{version}",
         "/contractlog/v1/changes",
         "/contractlog/v1/search",
         "/contractlog/v1/diff",

@@ -128,6 +128,16 @@ DEK: Line = {
     "created": 1_700_000_000_000,
     "deleted": True,
 }
+CONTRACT: Line = {
+    "kind": "contract",
+    "topic": "orders",
+    "version": 2,
+    "document": {"apiVersion": "v3.2.0", "id": "orders", "kind": "DataContract", "status": "draft", "version": "1.0.0"},
+    "value_version": 1,
+    "key_version": 2,
+    "created": 1_700_000_000_000,
+    "deleted": 1_700_000_000_001,
+}
 #: In the order of an export.
 EVERY_KIND: tuple[Line, ...] = (
     CONTEXT,
@@ -141,6 +151,7 @@ EVERY_KIND: tuple[Line, ...] = (
     RETIRED,
     KEK,
     DEK,
+    CONTRACT,
 )
 
 

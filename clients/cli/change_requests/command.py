@@ -20,7 +20,7 @@ from contractlog.clients.cli.verb_parser import add_action_parser
 __all__ = ["change"]
 
 _STATES: Final = ("open", "merged", "closed", "expired")
-_KINDS: Final = ("registration", "deletion", "settings", "association")
+_KINDS: Final = ("registration", "deletion", "settings", "association", "contract")
 _WHOLE: Final = "all"  #: value of ``--delete`` without a version
 _DECISIONS: Final = {
     "approve": "approve a change request, as an owner of its subject",

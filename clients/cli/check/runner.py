@@ -32,15 +32,19 @@ from contractlog.clients.cli.check.write_access import WriteAccess
 from contractlog.clients.cli.options import connect
 from contractlog.clients.cli.output import (
     print_error,
+    print_message,
     print_result,
 )
+from contractlog.clients.cli.plan_and_apply.contract_steps import find_contract_files
 from contractlog.clients.cli.report_formats.check_report import check_report
 from contractlog.clients.cli.report_formats.report_output import output_json, output_report, reported_failures
 from contractlog.clients.cli.report_formats.warning_report import add_manifest_warnings
 from contractlog.clients.cli.schema_folder.collection import UnreadableFiles
 from contractlog.clients.cli.schema_folder.file_registry import FileRegistry
 from contractlog.clients.cli.schema_folder.named_files import read_files, reads_whole_folder
+from contractlog.clients.functions_by_name import import_function
 from contractlog.compatibility.lint.rule import Severity
+from contractlog.compatibility.text.terminal_text import escape_line
 
 __all__ = ["run"]
 
@@ -68,6 +72,7 @@ def _run(options: Namespace, argv: Sequence[str]) -> int:
             if options.format == "text":
                 print_check(check, referenced)
         problems = _find_refused_associations(options, access, checks, unreadable)
+    _check_contracts(options, checks, unreadable)
     for line in referenced.lines():
         print_result(line)
     if options.format == "text":
@@ -105,6 +110,20 @@ def _run(options: Namespace, argv: Sequence[str]) -> int:
     if incompatible or warned or not all(each.is_permission for each in problems):
         return exit_codes.FINDINGS
     return exit_codes.REFUSED if refused or refused_changes or problems else exit_codes.CLEAN
+
+
+def _check_contracts(options: Namespace, checks: Sequence[FileCheck], unreadable: UnreadableFiles) -> None:
+    """Add the contracts beside the files that are not valid to the unreadable files; name deprecated ones."""
+    files = {} if options.context else find_contract_files(check.file for check in checks)
+    for topic, path in files.items():
+        read = import_function("contractlog.clients.cli.plan_and_apply.contract_comparison:read_topic_contract")
+        with unreadable.collect(path):
+            life = read(topic, path).life
+            if life.retires_on is not None and life.status == "deprecated":
+                successor = "" if life.successor is None else f", and replaced by {life.successor}"
+                print_message(
+                    escape_line(f"note: {path}: the contract is deprecated until {life.retires_on}{successor}")
+                )
 
 
 def _list_rejected(

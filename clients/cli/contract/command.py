@@ -28,7 +28,7 @@ _VERSIONS: Final = ("v3.0.2", "v3.1.0", "v3.2.0")
 
 
 def contract(parser: ArgumentParser, argv: Sequence[str]) -> int:
-    """Write, check, compare, test, import, export or show a data contract."""
+    """Write, check, compare, test, import, export, show or store a data contract."""
     actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
     add = partial(_add_action, actions)
     init = add("init", "write the contract of a schema", "orders-value.avsc", registry=True)
@@ -70,6 +70,13 @@ def contract(parser: ArgumentParser, argv: Sequence[str]) -> int:
         "test", "check a contract against the registry and its newest audit", "orders.contract.yaml", registry=True
     )
     test.add_argument("file", type=Path, metavar="FILE", help="a contract")
+    get = add("get", "print the contract of a topic in the registry", "orders", registry=True)
+    get.add_argument("topic", metavar="TOPIC", help="a topic")
+    get.add_argument("--version", type=int, metavar="N", help="a version of the contract (default: the newest)")
+    _add_file_output(get, "the contract (default: standard output)")
+    put = add("put", "store a contract in the registry", "orders.contract.yaml", registry=True)
+    put.add_argument("file", type=Path, metavar="FILE", help="a contract of one topic")
+    put.add_argument("--expected", type=int, metavar="N", help="fail unless this is the newest version; 0: none")
     docs = add("docs", "write a contract as a page for people", "orders.contract.yaml")
     docs.add_argument("file", type=Path, metavar="FILE", help="a contract")
     _add_file_output(docs, "the page (default: the name of the contract with .html)")

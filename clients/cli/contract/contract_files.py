@@ -15,8 +15,8 @@ from contractlog.compatibility.json_positions import Position
 from contractlog.compatibility.lint.rule import Severity
 from contractlog.compatibility.text.terminal_text import escape_line
 from contractlog.contracts.odcs.contract_check import check_contract
+from contractlog.contracts.odcs.contract_text import parse_contract
 from contractlog.contracts.odcs.data_contract_specification import convert_specification, is_specification
-from contractlog.contracts.odcs.document import parse_contract
 from contractlog.contracts.odcs.finding import ContractFinding
 from contractlog.contracts.odcs.versions import restore_members
 from contractlog.contracts.odcs.yaml_text import MAX_BYTES, YamlDocument

@@ -11,7 +11,7 @@ from contractlog.clients.cli.contract.registered_contract import fetch_contract
 from contractlog.clients.cli.output import print_document
 from contractlog.compatibility.errors import UsageError
 from contractlog.compatibility.lint.rule import Severity
-from contractlog.contracts.odcs.document import write_contract
+from contractlog.contracts.odcs.contract_text import write_contract
 from contractlog.contracts.odcs.finding import ContractFinding
 from contractlog.contracts.odcs.versions import fit_version
 

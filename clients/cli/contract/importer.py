@@ -12,8 +12,9 @@ from contractlog.clients.cli.schema_folder.file_names import file_name
 from contractlog.compatibility.errors import UsageError
 from contractlog.compatibility.identifiers import topic_subject
 from contractlog.compatibility.schema import SchemaType
+from contractlog.contracts.odcs.contract_text import write_contract
 from contractlog.contracts.odcs.custom_properties import read_custom
-from contractlog.contracts.odcs.document import PART, build_schema, find_topic, list_schemas, write_contract
+from contractlog.contracts.odcs.document import PART, build_schema, find_topic, list_schemas
 from contractlog.contracts.odcs.evaluated_quality import select_quality
 from contractlog.contracts.odcs.yaml_text import write_yaml
 

@@ -17,7 +17,8 @@ from contractlog.compatibility.errors import InvalidSchema, UsageError
 from contractlog.compatibility.formats import parse_schema
 from contractlog.compatibility.identifiers import split_topic_subject, topic_subject
 from contractlog.compatibility.text.terminal_text import shell_command
-from contractlog.contracts.odcs.document import build_contract, parse_contract, write_contract
+from contractlog.contracts.odcs.contract_text import parse_contract, write_contract
+from contractlog.contracts.odcs.document import build_contract
 
 __all__ = ["run"]
 

@@ -14,6 +14,7 @@ from contractlog.clients.cli.check.refused_changes import print_refused_changes,
 from contractlog.clients.cli.file_counts import count_files
 from contractlog.clients.cli.output import Tone, count_noun, print_message, print_result, with_tone
 from contractlog.clients.cli.plan_and_apply.association_steps import BindSubject, UnbindSubject
+from contractlog.clients.cli.plan_and_apply.contract_steps import PutContract
 from contractlog.clients.cli.plan_and_apply.file_registration import all_unpermitted, print_step
 from contractlog.clients.cli.plan_and_apply.planner import Plan
 from contractlog.clients.cli.plan_and_apply.steps import DeleteSubject, SetConfig, SetLevel, Step
@@ -53,7 +54,7 @@ def _print_steps(plan: Plan) -> None:
             print_step(each, referenced)
     for line in referenced.lines():
         print_result(line)
-    for change in (*plan.bindings, *plan.unbindings, *plan.deletions):
+    for change in (*plan.bindings, *plan.unbindings, *plan.contracts.changes, *plan.deletions):
         print_result(change.describe())
     for problem in plan.associations.problems:
         print_result(with_tone(Tone.BAD, escape_line(locate_refused_association(plan.manifest, problem))))
@@ -131,7 +132,8 @@ def summarize(plan: Plan) -> str:
     if plan.is_empty:
         return "nothing to change" + ("; the registry has drifted from the files" if plan.has_drift else "")
     new = sum(each.outcome == "would register" for each in plan.registrations)
-    return count_changes(new, [*plan.settings, *plan.bindings, *plan.unbindings, *plan.deletions], "would be ")
+    others = [*plan.settings, *plan.bindings, *plan.unbindings, *plan.contracts.changes, *plan.deletions]
+    return count_changes(new, others, "would be ")
 
 
 def count_changes(new: int, steps: Sequence[Step], tense: str) -> str:
@@ -139,13 +141,14 @@ def count_changes(new: int, steps: Sequence[Step], tense: str) -> str:
     levels = sum(isinstance(step, SetLevel) for step in steps)
     others = sum(isinstance(step, SetConfig) for step in steps) - levels
     bound, unbound = (sum(isinstance(step, kind) for step in steps) for kind in (BindSubject, UnbindSubject))
-    deletions = sum(isinstance(step, DeleteSubject) for step in steps)
+    contracts, deletions = (sum(isinstance(step, kind) for step in steps) for kind in (PutContract, DeleteSubject))
     settings = [count_noun(levels, "level")] if levels else []
     settings += [count_noun(others, "other setting" if levels else "setting")] if others else []
     parts = [f"{count_noun(new, 'version')} {tense}registered"] if new else []
     parts += [f"{' and '.join(settings)} {tense}set"] if settings else []
     parts += [f"{count_noun(bound, 'association')} {tense}set"] if bound else []
     parts += [f"{count_noun(unbound, 'association')} {tense}removed"] if unbound else []
+    parts += [f"{count_noun(contracts, 'contract')} {tense}stored"] if contracts else []
     parts += [f"{count_noun(deletions, 'subject')} {tense}soft-deleted"] if deletions else []
     return ", ".join(parts) or "nothing was changed"
 

@@ -25,6 +25,7 @@ from contractlog.clients.cli.check.write_access import WriteAccess
 from contractlog.clients.cli.operations.referrers import find_referrers
 from contractlog.clients.cli.output import print_message
 from contractlog.clients.cli.plan_and_apply.association_steps import BindSubject, UnbindSubject
+from contractlog.clients.cli.plan_and_apply.contract_steps import PlannedContracts, find_contract_files
 from contractlog.clients.cli.plan_and_apply.file_registration import FileRegistration
 from contractlog.clients.cli.plan_and_apply.lowered_levels import find_lowered_levels
 from contractlog.clients.cli.plan_and_apply.registration import Registration
@@ -54,6 +55,7 @@ from contractlog.clients.cli.schema_folder.resolver import FileResolver
 from contractlog.clients.cli.schema_folder.schema_files import SchemaFile
 from contractlog.clients.cli.subject_settings import find_setting_changes, plan_settings
 from contractlog.clients.cli.suggested_commands import registry_command
+from contractlog.clients.functions_by_name import import_function
 from contractlog.clients.registry import Registry
 from contractlog.compatibility.association_values import Lifecycle
 from contractlog.compatibility.errors import Forbidden, UsageError
@@ -78,6 +80,7 @@ class Plan:
     referenced: tuple[tuple[str, str], ...] = ()  #: subjects that cannot be deleted, and what references them
     associations: AssociationComparison = field(default_factory=AssociationComparison)
     unbindings: tuple[UnbindSubject, ...] = ()
+    contracts: PlannedContracts = field(default_factory=PlannedContracts)
     manifest_warnings: tuple[ManifestWarning, ...] = ()
     #: drifted subject whose latest version has the text of its file -> in what else it differs
     differences: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
@@ -98,7 +101,8 @@ class Plan:
     @property
     def is_empty(self) -> bool:
         """True if nothing would change."""
-        changes = self.settings or self.associations.changes or self.unbindings or self.deletions
+        others = self.associations.changes or self.unbindings or self.contracts.changes
+        changes = self.settings or others or self.deletions
         unchanged = all(each.outcome == "unchanged" for each in self.registrations)
         return unchanged and not changes and not self.is_blocked
 
@@ -120,7 +124,8 @@ class Plan:
                 binding = [owned.pop(subject)] if subject in owned else []  # needs a subject with one version
                 registrations += [*binding, step] if self.latest[subject] else [step, *binding]
         bindings = [each for each in self.bindings if each.change.lifecycle is Lifecycle.WEAK]
-        return [*first, *registrations, *owned.values(), *bindings, *self.unbindings, *last, *self.deletions]
+        others = [*owned.values(), *bindings, *self.unbindings, *self.contracts.changes]
+        return [*first, *registrations, *others, *last, *self.deletions]
 
     @cached_property
     def registered_texts(self) -> frozenset[tuple[str, str]]:
@@ -230,6 +235,7 @@ def make_plan(
     associations = compare_associations(registry, manifest, options.context, facts, access=access, prune=options.prune)
     plan = Plan(manifest, settings, tuple(steps), latest, associations=associations)
     plan = replace(plan, differences=dict(_find_differences(registry, plan)))
+    plan = replace(plan, contracts=_plan_contracts(options, registry, plan, unreadable))
     owner = manifest if manifest is not None and (manifest.subjects or options.prune) else None
     if owner is not None and covers_folder:
         plan = _compare_subjects(options, registry, owner, plan)
@@ -241,6 +247,19 @@ def make_plan(
     lowered = tuple(find_lowered_levels(registry, manifest, settings, steps, unread_context))
     plan = replace(plan, refused_changes=refused, lowered_levels=lowered, shows_permissions=not access.unknown_subjects)
     return registration, replace(plan, manifest_warnings=tuple(warnings))
+
+
+def _plan_contracts(
+    options: Namespace, registry: Registry, plan: Plan, unreadable: UnreadableFiles
+) -> PlannedContracts:
+    """Compare the contracts beside the schema files; contracts are of topics of the default context."""
+    files = {} if options.context else find_contract_files(each.file for each in plan.registrations)
+    if not files:
+        return PlannedContracts()
+    registering = [each.file.subject for each in plan.registrations if each.outcome == "would register"]
+    compare = import_function("contractlog.clients.cli.plan_and_apply.contract_comparison:compare_contracts")
+    planned: PlannedContracts = compare(registry, files, registering, unreadable)
+    return planned
 
 
 def _find_differences(registry: Registry, plan: Plan) -> Iterator[tuple[str, tuple[str, ...]]]:

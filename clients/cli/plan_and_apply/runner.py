@@ -23,6 +23,7 @@ from contractlog.clients.cli.output import (
     with_tone,
 )
 from contractlog.clients.cli.plan_and_apply.association_steps import BindSubject, UnbindSubject
+from contractlog.clients.cli.plan_and_apply.contract_steps import PutContract
 from contractlog.clients.cli.plan_and_apply.file_registration import (
     FileRegistration,
     all_unpermitted,
@@ -213,13 +214,18 @@ def _apply(options: Namespace, argv: Sequence[str], registration: Registration, 
     output_report(options, partial(apply_report, applied, summary))
     print_message(summary)
     if applied.ignored:
-        kinds = Counter("association" if isinstance(step, BindSubject) else "setting" for step, _ in applied.ignored)
+        kinds = Counter(_name_ignored(step) for step, _ in applied.ignored)
         number = " and ".join(count_noun(number, kind) for kind, number in kinds.items())
         print_message(f"{number} could not be set: remove from the manifest what this registry does not have")
     update_locks(options, registration.registry, applied.done)
     if refused:
         return exit_codes.REFUSED if all_unpermitted(refused) else exit_codes.FINDINGS
     return exit_codes.FINDINGS if applied.ignored else exit_codes.CLEAN
+
+
+def _name_ignored(step: Step) -> str:
+    kinds: dict[type[Step], str] = {BindSubject: "association", PutContract: "contract"}
+    return kinds.get(type(step), "setting")
 
 
 def _summarize_failure(applied: Applied) -> str:
@@ -259,6 +265,8 @@ def _apply_body(applied: Applied) -> dict[str, Any]:
         "associations": [each.body() for each in steps_made if isinstance(each, BindSubject | UnbindSubject)],
         "deleted": [each.subject for each in steps_made if isinstance(each, DeleteSubject)],
     }
+    if contracts := [each.body() for each in steps_made if isinstance(each, PutContract)]:
+        body["contracts"] = contracts
     if applied.failure:
         steps = [step.body() for step in applied.remaining]
         body["error"] = {"message": applied.failure, "step": steps[0] if steps else None}

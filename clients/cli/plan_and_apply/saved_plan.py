@@ -17,6 +17,7 @@ from contractlog.clients.cli.credential_selection import has_credentials, list_u
 from contractlog.clients.cli.options import format_reference, parse_reference
 from contractlog.clients.cli.output import print_message
 from contractlog.clients.cli.plan_and_apply.association_steps import BindSubject, UnbindSubject
+from contractlog.clients.cli.plan_and_apply.contract_steps import PutContract
 from contractlog.clients.cli.plan_and_apply.planner import Plan
 from contractlog.clients.cli.plan_and_apply.registry_state import (
     SavedSubject,
@@ -59,7 +60,17 @@ _MAX_STEPS: Final = 100_000
 SAVED_PLAN_FORMAT: Final = "contractlog.saved-plan/1"
 _KINDS: Final[Mapping[str, type[Step]]] = {
     kind.action: kind
-    for kind in (SetLevel, SetMode, SetConfig, Register, RegisterWaived, BindSubject, UnbindSubject, DeleteSubject)
+    for kind in (
+        SetLevel,
+        SetMode,
+        SetConfig,
+        Register,
+        RegisterWaived,
+        BindSubject,
+        UnbindSubject,
+        PutContract,
+        DeleteSubject,
+    )
 }
 
 
@@ -250,6 +261,8 @@ def find_deviation(saved_plan: SavedPlan, registry: Registry, plan: Plan) -> str
 def _name_step(body: Mapping[str, Any]) -> str:
     """Return the name of a step, as a plan shows it, from its JSON object."""
     action, subject = str(body["action"]), f"`{body['subject']}`"
+    if action == PutContract.action:
+        return f"contract of {body['topic']} in {body['file']}"
     if action.startswith("set "):
         return f"{body.get('setting', action.removeprefix('set '))} of {subject}"
     return {
@@ -261,7 +274,7 @@ def _name_step(body: Mapping[str, Any]) -> str:
 
 def _describe_changed_file(saved: Mapping[str, Any], plan: Plan) -> str | None:
     """Return the reason why a file is not registered as in a saved step; None if the file is the same."""
-    if "file" not in saved:
+    if "file" not in saved or saved["action"] == PutContract.action:
         return None
     path, subject = str(saved["file"]), saved["subject"]
     file = next((each.file for each in plan.registrations if str(each.file.path) == path), None)

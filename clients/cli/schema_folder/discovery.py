@@ -30,6 +30,7 @@ from contractlog.compatibility.name_lists import list_first
 __all__ = ["DiscoveredFiles", "discover_files"]
 
 _AVRO_IDL: Final = ".avdl"
+_CONTRACT: Final = ".contract.yaml"  #: `plan` and `apply` read contracts beside schemas
 _MAX_PEEK_BYTES: Final = 1024 * 1024  #: a larger `.json` file in a folder is data, not a schema
 _META_SCHEMA: Final = re.compile(rb'"\$schema"\s*:\s*"([^"\n]*)"')
 _OWN_DOCUMENT: Final = re.compile(rb'\s*\{\s*"format":\s*"contractlog\.[a-z-]+/[0-9]+"')
@@ -89,7 +90,7 @@ def discover_files(folder: Path, manifest: Manifest | None = None) -> Discovered
         _reject_link_outside(path, folder)
         if _is_schema_file(path, manifest, list_locked):
             schemas.append(path)
-        elif not _is_own_document(path):
+        elif not (_is_own_document(path) or path.name.endswith(_CONTRACT)):
             others.append(path)
     suggested = ignore.suggest_path(folder)
     return DiscoveredFiles(folder, tuple(schemas), tuple(others), tuple(linked_folders), suggested)

@@ -33,7 +33,7 @@ class DeletionProposalBody(Struct, omit_defaults=True):
 class WaiverProposalBody(Struct, omit_defaults=True):
     """A waiver: its user may make one kind of change without approvals for some days."""
 
-    kind: str  #: registration, deletion, settings or association
+    kind: str  #: registration, deletion, settings, association or contract
     days: int
     user: str | None = None  #: absent: the author of the change request
 

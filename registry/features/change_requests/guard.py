@@ -45,6 +45,7 @@ _ACTIONS: Final = {
     ActionKind.DELETION: ("deleting versions", "--delete VERSION"),
     ActionKind.SETTINGS: ("changing config or mode", "--level LEVEL (or --mode MODE)"),
     ActionKind.ASSOCIATION: ("changing associations", None),
+    ActionKind.CONTRACT: ("changing the contract", None),
     ActionKind.WAIVER: ("granting a waiver", None),
 }
 

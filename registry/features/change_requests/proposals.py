@@ -44,7 +44,7 @@ _MEMBERS: Final = {
     "mode": ActionKind.SETTINGS,
     "waiver": ActionKind.WAIVER,
 }
-_WAIVABLE: Final = (ActionKind.REGISTRATION, ActionKind.DELETION, ActionKind.SETTINGS, ActionKind.ASSOCIATION)
+_WAIVABLE: Final = tuple(kind for kind in ActionKind if kind is not ActionKind.WAIVER)
 _MAX_WAIVER_DAYS: Final = 90
 _DAY: Final = 86_400_000  #: milliseconds
 _MAX_REASONS: Final = 100

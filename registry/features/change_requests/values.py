@@ -35,6 +35,7 @@ class ActionKind(StrEnum):
     DELETION = "deletion"
     SETTINGS = "settings"
     ASSOCIATION = "association"  #: waivers only
+    CONTRACT = "contract"  #: waivers only
     WAIVER = "waiver"  #: change requests only
 
 
@@ -158,6 +159,9 @@ def find_effects(entry: _Entry) -> list[Effect]:
         topic = topic_permission_subject(entry.details["topic"], entry.details["part"])
         bound = Subject.parse(entry.details["subject"])
         return [Effect(subject, ActionKind.ASSOCIATION) for subject in dict.fromkeys((bound, topic))]
+    if resource == "contract" and "topic" in entry.details:
+        subject = topic_permission_subject(entry.details["topic"])
+        return [Effect(subject, ActionKind.CONTRACT, entry.details.get("breaking") is not False)]
     if entry.action == "waiver.granted":
         return [Effect(Subject.parse(entry.target), ActionKind.WAIVER)]
     return []

@@ -78,22 +78,35 @@ class AuditSummary:
 def record_result(change: Transaction, topic: str, part: str, *, ranges: str, entry: str, figures: AuditFigures) -> int:
     """Append an audit result, and return the time of its record; a repeated result is not stored again.
 
-    A result repeats another if it equals the newest one of the same ranges. Without ranges it must equal the newest
+    A result repeats another if it equals the newest one of the same ranges, and the topic has the same version of a
+    contract. Without ranges it must equal the newest
     one of all, because nothing else identifies its audit.
     """
-    results = select(_C.sequence, _C.entry, _C.recorded_at).where(_C.topic == topic, _C.part == part)
+    contract_version = _read_contract_version(change, topic)
+    results = select(_C.sequence, _C.entry, _C.recorded_at, _C.contract_version)
+    results = results.where(_C.topic == topic, _C.part == part)
     results = results.order_by(_C.sequence.desc()).limit(1)
     newest = change.connection.execute(results).first()
     same = change.connection.execute(results.where(_C.ranges == ranges)).first() if ranges else newest
-    if same is not None and same.entry == entry:
+    if same is not None and (same.entry, same.contract_version) == (entry, contract_version):
         if newest is not None and newest.sequence == same.sequence:
             _replace_summary(change, topic, part, figures)
         return int(same.recorded_at)
     values = {"topic": topic, "part": part, "ranges": ranges, "entry": entry, "recorded_at": change.now}
+    values["contract_version"] = contract_version
     change.connection.execute(insert(tables.conformance).values(**values))
     _replace_summary(change, topic, part, figures)
-    change.record_change("conformance.recorded", f"{topic}/{part}", after=ranges)
+    details = {} if contract_version is None else {"contract_version": contract_version}
+    change.record_change("conformance.recorded", f"{topic}/{part}", after=ranges, details=details)
     return change.now
+
+
+def _read_contract_version(change: Transaction, topic: str) -> int | None:
+    """Return the newest version of the contract of a topic."""
+    contracts = tables.contracts.c
+    statement = select(func.max(contracts.version)).where(contracts.topic == topic, contracts.deleted_at.is_(None))
+    version: int | None = change.connection.execute(statement).scalar()
+    return version
 
 
 def _replace_summary(change: Transaction, topic: str, part: str, figures: AuditFigures) -> None:

@@ -71,6 +71,8 @@ def fill(http: httpx2.Client) -> None:
         ("POST", "/contractlog/v1/lineage", job_event(inputs=[dataset("orders")], outputs=[dataset("flights")])),
         ("POST", "/dek-registry/v1/keks", {"name": "pii", "kmsType": "local-kms", "kmsKeyId": "k"}),
         ("POST", "/dek-registry/v1/keks/pii/deks/orders-value", {"encryptedKeyMaterial": "d3JhcHBlZA=="}),
+        ("PUT", "/contractlog/v1/contracts/flights",
+         {"apiVersion": "v3.2.0", "kind": "DataContract", "id": "flights", "version": "1.0.0"}),
         ("POST", "/contractlog/v1/change-requests",
          {"subject": "r", "reason": "moving", "change": {"waiver": {"kind": "deletion", "days": 1}}}),
         ("POST", "/contractlog/v1/change-requests/1/comments", {"text": "why?"}),

@@ -55,6 +55,7 @@ CONFIG = Config(
     override_rule_set=RuleSet(domain_rules=(RULE,)),
 )
 COLUMNS = columns({"id": [("orders", "id")]})
+CONTRACT = {"apiVersion": "v3.2.0", "kind": "DataContract", "id": "t", "version": "1.0.0"}
 EVENT = job_event(inputs=[dataset("orders")], outputs=[dataset("paid", columnLineage=COLUMNS), dataset("all")])
 GUID = "guid of orders/1"  #: its place is taken by the real one
 
@@ -176,6 +177,13 @@ JOURNEY: list[Step] = [
     ask("delete_dek", "pii", "orders", permanent=True),
     ask("delete_kek", "pii"),
     ask("undelete_kek", "pii"),
+    ask("put_contract", "t", CONTRACT, expected=0),
+    ask("contracts", limit=5),
+    ask("contract", "t"),
+    ask("contract", "t", 1),
+    ask("contract_versions", "t"),
+    ask("contract_consumers", "t"),
+    ask("delete_contract", "t"),
     ask("conformance", "t"),
     ask("conformance_history", "t"),
     ask("open_change_request", "orders", {"mode": {"mode": "READONLY"}}, "freeze"),

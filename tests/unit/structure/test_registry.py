@@ -111,6 +111,7 @@ def test_a_missing_version_and_the_settings_in_force_have_one_implementation() -
     assert not calls_by_module("registry/registration/", "ScopeSettings.merge")
     assert set(calls_by_module("registry/", "retry_stale")) == {
         "registry/features/associations/service.py",
+        "registry/features/contracts/service.py",
         "registry/registration/service.py",
     }
 

@@ -9,8 +9,8 @@ import pytest
 
 from contractlog.compatibility.lint.rule import Severity
 from contractlog.contracts.odcs.contract_check import check_contract
+from contractlog.contracts.odcs.contract_text import parse_contract
 from contractlog.contracts.odcs.data_contract_specification import convert_specification, is_specification
-from contractlog.contracts.odcs.document import parse_contract
 
 from support.odcs_contracts import official_validator
 

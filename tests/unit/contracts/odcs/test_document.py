@@ -11,7 +11,8 @@ import pytest
 from contractlog.compatibility.data_contract import Metadata, RuleSet
 from contractlog.compatibility.errors import UsageError
 from contractlog.compatibility.schema import SchemaDraft, SchemaType
-from contractlog.contracts.odcs.document import build_contract, build_schema, parse_contract, write_contract
+from contractlog.contracts.odcs.contract_text import parse_contract, write_contract
+from contractlog.contracts.odcs.document import build_contract, build_schema
 from contractlog.contracts.odcs.evaluated_quality import find_quality_problems, parse_rules, select_quality
 from contractlog.contracts.odcs.validator import validate_contract
 from contractlog.contracts.odcs.yaml_text import MAX_BYTES, write_yaml

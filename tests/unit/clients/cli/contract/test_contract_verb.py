@@ -11,7 +11,7 @@ import pytest
 import yaml
 
 from contractlog.clients.cli import exit_codes
-from contractlog.contracts.odcs.document import write_contract
+from contractlog.contracts.odcs.contract_text import write_contract
 
 from support.odcs_contracts import ContractGenerator, official_validator
 

@@ -13,7 +13,8 @@ from contractlog.clients.calls.extensions import publish_conformance
 from contractlog.clients.cli import exit_codes
 from contractlog.compatibility.data_contract import Metadata, RuleSet
 from contractlog.compatibility.schema import SchemaDraft
-from contractlog.contracts.odcs.document import build_contract, write_contract
+from contractlog.contracts.odcs.contract_text import write_contract
+from contractlog.contracts.odcs.document import build_contract
 
 from support.operations import NOTE, Run, order
 from support.reports import part
@@ -92,3 +93,25 @@ def test_quality_rules_have_the_results_of_the_newest_audit(
     assert "✓ a: rowCount must be greater than 10, is 12" in ran.out
     assert "✗ b: rowCount must be greater than 20, is 12" in ran.out
     assert "! c: rowCount must be greater than 1; no published audit has it" in ran.out
+
+
+def test_a_contract_is_stored_and_printed(contract: dict[str, Any], orders: Registry, run: Run) -> None:
+    assert run("contract", "put", "c.yaml", "--expected", "0").out == "version 1 of the contract of orders, draft\n"
+    assert run("contract", "put", "c.yaml").out == "version 1 of the contract of orders, draft\n"
+    printed = run("contract", "get", "orders")
+    assert yaml.safe_load(printed.out) == contract
+    assert "version 1 of the contract of orders, draft" in printed.err
+    assert run("contract", "get", "orders", "--version", "1", "--out", "d.yaml").code == exit_codes.CLEAN
+    assert Path("d.yaml").read_text() == printed.out
+    orders.register("orders-value", order(NOTE, NOTE.replace('"note"', '"other"')))
+    assert "it describes version 2, the newest version of orders-value is 3" in run("contract", "get", "orders").err
+    ran = run("contract", "put", "c.yaml", "--expected", "0")
+    assert (ran.code, "is 1, not 0" in ran.err) == (exit_codes.USAGE, True)
+
+
+def test_a_contract_of_several_topics_is_not_stored(contract: dict[str, Any], run: Run) -> None:
+    other = contract["schema"][0] | {"name": "other", "physicalName": "payments"}
+    Path("c.yaml").write_text(write_contract(contract | {"schema": [*contract["schema"], other]}))
+    ran = run("contract", "put", "c.yaml")
+    assert ran.code == exit_codes.USAGE
+    assert "is about orders, payments" in ran.err

@@ -11,7 +11,8 @@ from contractlog.clients import Registry
 from contractlog.clients.cli import exit_codes
 from contractlog.clients.cli.main import main
 from contractlog.clients.cli.verbs import VERBS
-from contractlog.contracts.odcs.document import build_contract, write_contract
+from contractlog.contracts.odcs.contract_text import write_contract
+from contractlog.contracts.odcs.document import build_contract
 
 from support.operations import NOTE, Run, order
 
@@ -29,6 +30,8 @@ ARGUMENTS: Final = {
     "contract import": ["orders.contract.yaml", "--out", "empty"],
     "contract export": ["orders-value"],
     "contract test": ["orders.contract.yaml"],
+    "contract put": ["orders.contract.yaml"],
+    "contract get": ["orders"],
     "contract docs": ["orders.contract.yaml"],
     "change open": ["orders-value", "--level", "FULL", "--reason", "r"],
     "change list": [],
@@ -70,6 +73,7 @@ def folder(orders: Registry, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     (tmp_path / "schemas" / "orders-value.avsc").write_text(order().text)
     contract, _ = build_contract("orders", order(NOTE))
     (tmp_path / "orders.contract.yaml").write_text(write_contract(contract))
+    orders.put_contract("orders", contract)
     (tmp_path / "lineage.json").write_text('{"topics": [{"topic": "orders"}], "lineage": []}')
     return tmp_path
 
