@@ -21,8 +21,8 @@ _MAX_LISTED: Final = 20  #: reasons, clients and datasets
 
 def print_list(requests: Sequence[Mapping[str, Any]]) -> None:
     """Print a line for each change request."""
-    names = ("id", "status", "kind", "subject", "author", "reason")
-    rows = [tuple(_shorten(str(each[name]), _MAX_CELL_LENGTH) for name in names) for each in requests]
+    names = ("status", "kind", "subject", "author", "reason")
+    rows = [(each["id"], *(_shorten(str(each[name]), _MAX_CELL_LENGTH) for name in names)) for each in requests]
     print_table(("NUMBER", "STATUS", "KIND", "SUBJECT", "AUTHOR", "REASON"), rows)
 
 
