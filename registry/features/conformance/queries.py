@@ -105,7 +105,7 @@ def _replace_summary(change: Transaction, topic: str, part: str, figures: AuditF
 
 
 def has_room(change: Transaction, topic: str, part: str, max_parts: int) -> bool:
-    """Return whether a result of a part may be stored: it has some, or fewer than so many parts of topics have."""
+    """Return whether a part has results already, or fewer parts of topics than the maximum have some."""
     own = select(_S.topic).where(_S.topic == topic, _S.part == part)
     if change.connection.execute(own).first() is not None:
         return True
