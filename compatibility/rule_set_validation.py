@@ -9,7 +9,11 @@ from typing import Final
 from contractlog.compatibility.data_contract import Rule, RuleSet
 from contractlog.compatibility.errors import InvalidRuleSet
 
-__all__ = ["validate_rule_set"]
+__all__ = ["MAX_EXPRESSION_CHARACTERS", "MAX_RULES", "MAX_RULE_SET_CHARACTERS", "require_bounded", "validate_rule_set"]
+
+MAX_RULES: Final = 1_000  #: of a rule set
+MAX_EXPRESSION_CHARACTERS: Final = 100_000  #: of a rule of any type; CEL has a smaller limit of its own
+MAX_RULE_SET_CHARACTERS: Final = 1_000_000  #: of all texts together; every client of the schema fetches them
 
 _MAX_NAME_LENGTH: Final = 256
 _FIRST_CHARACTER: Final = re.compile(r"[^\W\d]")
@@ -18,6 +22,7 @@ _KINDS: Final = frozenset({"TRANSFORM", "CONDITION"})
 _ENABLE_AT: Final = frozenset({"ALL", "CLIENT", "GATEWAY", "SERVER", "NONE"})
 _MIGRATION_MODES: Final = ("UPGRADE", "DOWNGRADE", "UPDOWN")
 _DOMAIN_MODES: Final = ("WRITE", "READ", "WRITEREAD")
+_EXPRESSION_TOO_LONG: Final = f"the expression has more than {MAX_EXPRESSION_CHARACTERS:,} characters"
 _BIDIRECTIONAL_MODES: Final = frozenset({"UPDOWN", "WRITEREAD"})
 
 
@@ -25,16 +30,43 @@ def validate_rule_set(rule_set: RuleSet | None) -> None:
     """Validate the structure of a rule set.
 
     Raises:
-        InvalidRuleSet: a name, type, mode or action is missing or not valid.
+        InvalidRuleSet: a name, type, mode or action is missing or not valid, or the rule set is too large.
     """
     if rule_set is None:
         return
+    require_bounded(rule_set)
     names: set[str] = set()
     _validate_rules(rule_set.migration_rules, "Migration", _MIGRATION_MODES, names)
     _validate_rules(rule_set.domain_rules, "Domain", _DOMAIN_MODES, names)
     _validate_rules(rule_set.encoding_rules, "Encoding", _DOMAIN_MODES, names)
     if rule_set.enable_at is not None and rule_set.enable_at not in _ENABLE_AT:
         raise InvalidRuleSet(f"Invalid enableAt '{rule_set.enable_at}'")
+
+
+def require_bounded(rule_set: RuleSet) -> None:
+    """Raise ``InvalidRuleSet`` if a rule set, also a merged one, has too many rules or too long texts.
+
+    Rules of unknown types, and disabled ones, count like others.
+    """
+    rules = (*rule_set.migration_rules, *rule_set.domain_rules, *rule_set.encoding_rules)
+    if len(rules) > MAX_RULES:
+        raise InvalidRuleSet(f"The rule set has {len(rules):,} rules, more than {MAX_RULES:,}")
+    characters = 0
+    for rule in rules:
+        if len(rule.expr or "") > MAX_EXPRESSION_CHARACTERS:
+            raise InvalidRuleSet(f"Rule {rule.name[:_MAX_NAME_LENGTH]}: {_EXPRESSION_TOO_LONG}")
+        characters += _count_characters(rule)
+    if characters > MAX_RULE_SET_CHARACTERS:
+        raise InvalidRuleSet(
+            f"The rules have {characters:,} characters, more than {MAX_RULE_SET_CHARACTERS:,}, which every client "
+            "of the schema would fetch. Shorten expressions and parameters."
+        )
+
+
+def _count_characters(rule: Rule) -> int:
+    texts = (rule.name, rule.doc, rule.type, rule.expr, rule.on_success, rule.on_failure)
+    lists = (*rule.tags, *rule.params, *rule.params.values())
+    return sum(len(text or "") for text in (*texts, *lists)) + len(lists)
 
 
 def _validate_rules(rules: Iterable[Rule], group: str, modes: tuple[str, ...], names: set[str]) -> None:

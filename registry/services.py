@@ -183,7 +183,9 @@ def create_services(
         contexts=ContextService(store, threads),
         deletion=deletion,
         config=config,
-        conformance=ConformanceService(store, threads, days=settings.results_days),
+        conformance=ConformanceService(
+            store, threads, days=settings.results_days, max_parts=settings.max_audited_parts
+        ),
         audit_metrics=AuditMetrics(store, threads, max_parts=settings.max_metric_parts),
         contracts=ContractService(store, threads, parser),
         consumers=ConsumerFinder(store, threads, usage, reach),

@@ -89,6 +89,8 @@ class Settings:
     old_conflict_code: bool = False  #: an incompatible schema is rejected with ``error_code`` 409, not 40901
     #: days that audit results are stored for, except the newest of each part of a topic; 0 is for ever
     results_days: Annotated[int, Bounds(maximum=100_000)] = 400
+    #: keys and values of topics that have audit results; results of others are rejected; 0 is no limit
+    max_audited_parts: Annotated[int, Bounds(maximum=100_000_000)] = 100_000
     #: parts of topics whose newest audit is in ``/metrics``: half by violating records, half by fair shares of topics
     max_metric_parts: Annotated[int, Bounds(maximum=100_000)] = 1_000
     #: secret by which the registry wraps the keys of shared KEKs of type `local-kms`; empty: it cannot

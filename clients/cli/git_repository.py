@@ -7,6 +7,7 @@ import subprocess
 from pathlib import Path
 
 from contractlog.compatibility.errors import UsageError
+from contractlog.compatibility.limits import truncate_message
 
 __all__ = ["find_repository", "git_top", "is_repository_top", "run_git"]
 
@@ -56,5 +57,7 @@ def run_git(folder: Path, *arguments: str, stdin: bytes = b"") -> bytes:
         raise UsageError(f"git cannot be run: {error.strerror or error}") from None
     if done.returncode:
         reason = done.stderr.decode("utf-8", "replace").strip().splitlines()
-        raise UsageError(f"git cannot read what to compare with: {reason[0] if reason else arguments[0]}")
+        raise UsageError(
+            f"git cannot read what to compare with: {truncate_message(reason[0]) if reason else arguments[0]}"
+        )
     return done.stdout

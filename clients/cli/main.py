@@ -52,6 +52,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         _discard_output(sys.stderr)
         return _BROKEN_PIPE
     except KeyboardInterrupt:
+        gc.freeze()  # collecting what was read, such as hundreds of thousands of versions, would delay the end
         return _report_failure(_INTERRUPTED, "interrupted")
     except OSError as error:  # a full disk, a read-only folder
         _discard_output(sys.stdout)

@@ -14,6 +14,7 @@ from contractlog.compatibility.finding import Verdict
 from contractlog.compatibility.identifiers import Subject
 from contractlog.compatibility.level import Level
 from contractlog.compatibility.memo import Memo
+from contractlog.compatibility.rule_set_validation import require_bounded
 from contractlog.compatibility.schema import ParsedSchema, RegisteredSchema
 from contractlog.contracts.rules.compiled_rules import count_rule_characters, find_rule_error
 from contractlog.registry.execution.work_limits import current_work
@@ -79,9 +80,12 @@ class DraftChecker:
             raise InvalidSchema(f"{warning}; the config member strictJsonSchemas rejects such schemas")
 
     def reject_invalid_rules(self, candidate: ParsedDraft) -> None:
-        """Raise ``InvalidRuleSet`` for a rule whose expression has a syntax or type error."""
+        """Raise ``InvalidRuleSet`` for too large rules, and for an expression with a syntax or type error."""
         rule_set = candidate.draft.rule_set
-        if rule_set is None or rule_set.enable_at == "NONE":
+        if rule_set is None:
+            return
+        require_bounded(rule_set)  # it may be merged from several sources
+        if rule_set.enable_at == "NONE":
             return
         current_work.get().parse(_RULE_WORK * count_rule_characters(rule_set))
         problem = find_rule_error(rule_set, candidate.parsed)

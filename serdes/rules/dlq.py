@@ -188,7 +188,10 @@ def _redact_field(_: RuleContext, field: FieldContext, value: Any) -> Any:
 
 
 def _make_headers(ctx: RuleContext, ex: Exception | None) -> list[tuple[str, bytes | None]]:
-    """Return the record's headers, and those that name the rule."""
+    """Return the record's headers, and those that name the rule.
+
+    Headers of the record with the same prefix are left out: readers of the queue trust those of the rule.
+    """
     headers = getattr(ctx.ser_ctx, "headers", None) or ()
     given = list(headers.items()) if isinstance(headers, Mapping) else list(headers)
     facts = {
@@ -198,7 +201,8 @@ def _make_headers(ctx: RuleContext, ex: Exception | None) -> list[tuple[str, byt
         "topic": None if ctx.ser_ctx is None else ctx.ser_ctx.topic,
     } | ({} if ex is None else {"exception": str(ex)})
     added = [(f"{_HEADER_PREFIX}{name}", value) for name, value in facts.items()]
-    return [(name, _header_bytes(value)) for name, value in [*given, *added]]
+    kept = [(name, value) for name, value in given if not str(name).startswith(_HEADER_PREFIX)]
+    return [(name, _header_bytes(value)) for name, value in [*kept, *added]]
 
 
 def _header_bytes(value: Any) -> bytes | None:

@@ -13,7 +13,7 @@ from typing import Final
 
 from contractlog.clients.cli.progress_line import ProgressLine
 from contractlog.compatibility.errors import UsageError
-from contractlog.spark_validation.sources.archive_folder import ArchiveFolder, Location, open_archive
+from contractlog.spark_validation.sources.archive_folder import ArchiveFolder, Location, name_topic_folder, open_archive
 from contractlog.spark_validation.sources.archive_writer import copy_range, list_archived_ranges
 from contractlog.spark_validation.sources.records import OffsetRange, count_offsets, subtract_ranges
 from contractlog.spark_validation.sources.selection import Selection, plan_selection
@@ -99,7 +99,7 @@ def _require_same_topic(
     Raises:
         UsageError: its id differs, or its offsets went back.
     """
-    folder = archive.describe(f"{archive.root}/topic={topic}")
+    folder = archive.describe(f"{archive.root}/{name_topic_folder(topic)}")
     former = (_read_description(archive, topic) or {}).get("topic_id")
     ends = {offsets.key: offsets.end for offsets in ranges}
     reason = ""
@@ -119,7 +119,7 @@ def _require_same_topic(
 
 
 def _read_description(archive: ArchiveFolder, topic: str) -> Mapping[str, object] | None:
-    name = f"topic={topic}/{DESCRIPTION}"
+    name = f"{name_topic_folder(topic)}/{DESCRIPTION}"
     where = archive.describe(f"{archive.root}/{name}")
     try:
         content = archive.read_file(name, _MAX_DESCRIPTION_BYTES)
@@ -136,9 +136,9 @@ def _describe_topic(archive: ArchiveFolder, topic: str, topic_id: str | None) ->
     former = _read_description(archive, topic)
     if former is not None and (former.get("topic_id") or topic_id is None):
         return
-    staged = archive.stage_file(f"topic={topic}", "topic")
+    staged = archive.stage_file(name_topic_folder(topic), "topic")
     staged.write_bytes(json.dumps({"format": FORMAT, "topic": topic, "topic_id": topic_id}).encode() + b"\n")
-    archive.publish_file(staged, f"topic={topic}/{DESCRIPTION}")
+    archive.publish_file(staged, f"{name_topic_folder(topic)}/{DESCRIPTION}")
 
 
 @contextmanager

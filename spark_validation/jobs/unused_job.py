@@ -171,6 +171,19 @@ class VersionReview:
         named.update(*map(self.catalogue.topic_record_subjects, self.evidence.topics))
         return [subject for subject in self.catalogue.versions if subject in named]
 
+    @cached_property
+    def _siblings(self) -> Mapping[int, set[int]]:
+        """The ids with a guid of each id, itself included."""
+        siblings: defaultdict[int, set[int]] = defaultdict(set)
+        for ids in self.catalogue.guids.values():
+            for schema_id in ids:
+                siblings[schema_id].update(ids)
+        return siblings
+
+    @cached_property
+    def _subjects(self) -> frozenset[str]:
+        return frozenset(self.subjects)
+
     def list_reasons(self, version: RegisteredSchema) -> Iterator[str]:
         """Yield the reasons in the records, in what was not read of them, and in the subject."""
         schema_id = int(version.schema_id)
@@ -178,10 +191,10 @@ class VersionReview:
         for key in self.evidence.uses.get(schema_id, ())[:MAX_NAMES]:
             records = uses[key].records
             yield f"{_count(records)} of `{key.topic}` ({key.part}) {'carries' if records == 1 else 'carry'} it"
-        siblings = {each for ids in self.catalogue.guids.values() if schema_id in ids for each in ids} - {schema_id}
+        siblings: set[int] = self._siblings.get(schema_id, set()) - {schema_id}
         for sibling in sorted(siblings & self.evidence.uses.keys())[:MAX_NAMES]:
             yield f"records carry id {sibling}, which has the same guid"
-        others = [name for name, _ in self.catalogue.subjects.get(schema_id, ()) if name not in self.subjects]
+        others = [name for name, _ in self.catalogue.subjects.get(schema_id, ()) if name not in self._subjects]
         if others:
             yield f"its id is also one of {_join([f'`{name}`' for name in others])}, whose topics were not read"
         for (topic, partition), gaps in islice(self.evidence.gaps.items(), MAX_NAMES):

@@ -25,7 +25,15 @@ from contractlog.clients.bounded_file import read_bounded_file
 from contractlog.compatibility.errors import UsageError
 from contractlog.compatibility.text.terminal_text import escape_line
 
-__all__ = ["SCHEMES", "ArchiveFolder", "Location", "hide_parameters", "open_archive", "parse_location"]
+__all__ = [
+    "SCHEMES",
+    "ArchiveFolder",
+    "Location",
+    "hide_parameters",
+    "name_topic_folder",
+    "open_archive",
+    "parse_location",
+]
 
 SCHEMES: Final = ("s3", "gs", "abfs", "abfss", "hdfs")  #: of the addresses of object stores
 _AZURE: Final = ("abfs", "abfss")
@@ -60,6 +68,17 @@ def parse_location(text: str) -> Location:
             "environment, such as AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY"
         )
     return text
+
+
+def name_topic_folder(topic: str) -> str:
+    """Return the name of the folder of a topic in an archive.
+
+    Raises:
+        UsageError: the name would lead to another folder. Kafka permits no such names, but a broker may send any.
+    """
+    if any(character in topic for character in "/\\\0"):
+        raise UsageError(f"`{escape_line(topic)}` is not a name of a topic, so it has no folder in an archive")
+    return f"topic={topic}"
 
 
 def hide_parameters(location: Location) -> str:
@@ -107,7 +126,7 @@ class ArchiveFolder:
             UsageError: one is not a regular file, or the folder of a topic has a link to a folder; its records would be
                 left out.
         """
-        folder = f"{self.root}/topic={topic}"
+        folder = f"{self.root}/{name_topic_folder(topic)}"
         if self.filesystem is None:
             sizes = list(_list_local_files(folder))
         else:
@@ -176,7 +195,7 @@ class ArchiveFolder:
     def remove_unfinished_files(self, topic: str) -> None:
         """Remove what a killed process left on a disk; no other process may write the topic meanwhile."""
         if self.filesystem is None:
-            for file in Path(self.root, f"topic={topic}").rglob(f".*{_SUFFIX}{_UNFINISHED}"):
+            for file in Path(self.root, name_topic_folder(topic)).rglob(f".*{_SUFFIX}{_UNFINISHED}"):
                 file.unlink(missing_ok=True)
 
     def _select(self, filesystem: fs.FileSystem, folder: str, *, recursive: bool) -> list[fs.FileInfo]:

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from contractlog.spark_validation.sources.archive_files import FILE_NAME, RANGE_KEY
-from contractlog.spark_validation.sources.archive_folder import ArchiveFolder, Location, open_archive
+from contractlog.spark_validation.sources.archive_folder import ArchiveFolder, Location, name_topic_folder, open_archive
 from contractlog.spark_validation.sources.records import RECORDS, OffsetRange
 
 __all__ = ["copy_range", "list_archived_ranges", "write_range"]
@@ -27,7 +27,7 @@ _DAY: Final = 86_400_000_000  #: microseconds
 
 def write_range(archive: Location, offsets: OffsetRange, batches: Iterable[pa.RecordBatch]) -> None:
     """Write the records of a range as one file of an archive; it becomes visible only when it is complete."""
-    file = _RangeFile(open_archive(archive), f"topic={offsets.topic}", offsets.partition, offsets.start)
+    file = _RangeFile(open_archive(archive), name_topic_folder(offsets.topic), offsets.partition, offsets.start)
     try:
         for batch in batches:
             file.write(batch)
@@ -48,7 +48,7 @@ def copy_range(archive: Location, offsets: OffsetRange, batches: Iterable[pa.Rec
     Together, the ranges of the files are the whole range: each offset
     is in the range of exactly one file, even if the log has no record at that offset.
     """
-    whole, topic_folder = open_archive(archive), f"topic={offsets.topic}"
+    whole, topic_folder = open_archive(archive), name_topic_folder(offsets.topic)
     start, file, day, newest = offsets.start, None, 0, -(2**62)
     try:
         for batch in batches:

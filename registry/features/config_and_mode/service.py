@@ -83,7 +83,8 @@ class ConfigService(ReadService):
             SubjectReadOnly, InvalidSubject, InvalidRuleSet: nothing changed.
         """
         validate_scope(scope)
-        require_alias_permission(scope, patch.get("alias"))
+        for name in ("alias", "alias_for_deks"):
+            require_alias_permission(scope, patch.get(name))
         validate_rule_set(patch.get("default_rule_set"))
         validate_rule_set(patch.get("override_rule_set"))
 

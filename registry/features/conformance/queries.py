@@ -24,6 +24,7 @@ __all__ = [
     "AuditSummary",
     "PrunedBatch",
     "StoredResult",
+    "has_room",
     "list_history",
     "list_newest",
     "list_summaries",
@@ -114,6 +115,15 @@ def _replace_summary(change: Transaction, topic: str, part: str, figures: AuditF
     updated = update(tables.audit_summaries).where(_S.topic == topic, _S.part == part).values(**values)
     if not change.connection.execute(updated).rowcount:
         change.connection.execute(insert(tables.audit_summaries).values(topic=topic, part=part, **values))
+
+
+def has_room(change: Transaction, topic: str, part: str, max_parts: int) -> bool:
+    """Return whether a part has results already, or fewer parts of topics than the maximum have some."""
+    own = select(_S.topic).where(_S.topic == topic, _S.part == part)
+    if change.connection.execute(own).first() is not None:
+        return True
+    parts = select(func.count()).select_from(tables.audit_summaries)
+    return int(change.connection.execute(parts).scalar_one()) < max_parts
 
 
 def list_newest(snapshot: Snapshot, topic: str) -> list[StoredResult]:

@@ -20,6 +20,7 @@ from contractlog.registry.execution.work_limits import request_work
 from contractlog.registry.features.conformance.queries import (
     AuditFigures,
     StoredResult,
+    has_room,
     list_history,
     list_newest,
     prune_part,
@@ -57,17 +58,20 @@ class ConformanceService(ReadService):
         store: the store.
         threads: threads for queries.
         days: days that results other than the newest are stored for; 0 means for ever.
+        max_parts: keys and values of topics that may have results; 0 means any number.
     """
 
-    def __init__(self, store: Store, threads: ThreadPools, *, days: int = 0) -> None:
+    def __init__(self, store: Store, threads: ThreadPools, *, days: int = 0, max_parts: int = 0) -> None:
         super().__init__(store, threads)
         self._days = days
+        self._max_parts = max_parts
 
     async def record(self, topic: str, entry: Mapping[str, Any]) -> dict[str, Any]:
         """Store an audit result, and return it with the time of its record; storing it again changes nothing.
 
         Raises:
-            InvalidConformance: a member is missing or wrong, or the counts do not add up.
+            InvalidConformance: a member is missing or wrong, the counts do not add up, or too many other parts of
+                topics have results.
         """
         entry = _with_current_verdict(entry)
         checked = _parse_entry(topic, entry)
@@ -76,6 +80,11 @@ class ConformanceService(ReadService):
         part, figures = checked["part"], _find_figures(checked)
 
         def work(change: Transaction) -> int:
+            if self._max_parts and not has_room(change, topic, part, self._max_parts):
+                raise InvalidConformance(
+                    detail=f"{self._max_parts:,} keys and values of topics have results, which is the maximum "
+                    "(CONTRACTLOG_MAX_AUDITED_PARTS)"
+                )
             recorded_at = record_result(change, topic, part, ranges=key, entry=text, figures=figures)
             prune_part(change, topic, part, days=self._days)
             return recorded_at

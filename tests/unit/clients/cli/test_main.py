@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import subprocess
 import sys
 
@@ -50,6 +51,24 @@ def test_help_of_a_client_verb_loads_nothing_heavy(verb: str) -> None:
     loaded = loaded_by(f"from contractlog.clients.cli.main import main\nmain([{verb!r}, '--help'])")
     assert VERBS[verb].target.partition(":")[0] in loaded
     assert not loaded & (HEAVY | {"jsonschema_rs", "referencing", "asyncio"})
+
+
+def test_an_interrupted_verb_ends_without_collecting_what_it_had_read(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Python collects all objects when it ends, which took half a minute for the versions of a large registry."""
+
+    def interrupt(_: object) -> int:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("contractlog.clients.cli.main._dispatch", interrupt)
+    before = gc.get_freeze_count()
+    try:
+        assert main(["unused"]) == 130
+        assert gc.get_freeze_count() > before
+    finally:
+        gc.unfreeze()
+    assert capsys.readouterr().err == "contractlog: interrupted\n"
 
 
 def test_importing_the_clients_loads_no_client() -> None:

@@ -90,3 +90,14 @@ def test_an_id_by_an_unreadable_alias_has_no_subject(http: httpx2.Client) -> Non
     for user, subject in {"admin": "payroll-value", "auditor": "payroll-value", "mine": None}.items():
         response = http.get("/schemas/ids/1?subject=mine-view", auth=(user, "p"))
         assert (response.status_code, response.json().get("subject")) == (200, subject)
+
+
+@pytest.mark.parametrize("member", ["alias", "aliasForDeks"])
+def test_giving_an_alias_needs_the_permission_to_write_its_target(http: httpx2.Client, member: str) -> None:
+    for user, target, status in (
+        ("mine", "payroll-value", 403),
+        ("auditor", ":.eu:payroll", 403),
+        ("mine", "mine-b", 200),
+    ):
+        response = http.put("/config/mine-c", json={member: target}, auth=(user, "p"))
+        assert response.status_code == status, response.text

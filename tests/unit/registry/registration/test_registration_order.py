@@ -298,6 +298,16 @@ def test_rules_have_a_structure(http: httpx2.Client, rules: dict[str, Any], mess
     assert refused(http.put("/config/s", json={"overrideRuleSet": rules})) == (42210, message)
 
 
+def test_rules_that_a_schema_inherits_count_for_the_bounds_of_its_rules(http: httpx2.Client) -> None:
+    def rules(prefix: str, number: int) -> dict[str, Any]:
+        return {"domainRules": [{"name": f"{prefix}{index}", "type": "OTHER"} for index in range(number)]}
+
+    assert http.put("/config/s", json={"overrideRuleSet": rules("a", 600)}).status_code == 200
+    message = "The rule set has 1,100 rules, more than 1,000"
+    assert refused(post(http, "s", STRING, ruleSet=rules("b", 500))) == (42210, message)
+    assert put(http, "s", STRING, ruleSet=rules("b", 400))["version"] == 1
+
+
 def test_rules_are_stored_and_compared_in_lookups(http: httpx2.Client) -> None:
     rules = {"domainRules": [{"name": "a", "kind": "CONDITION", "type": "CEL", "mode": "WRITE"}]}
     stored = put(http, "s", STRING, ruleSet=rules)["ruleSet"]

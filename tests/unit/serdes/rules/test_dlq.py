@@ -111,6 +111,17 @@ def test_values_are_sent_as_json_and_the_error_is_raised(registry: Registry) -> 
     assert len(producer.sent) == 1
 
 
+@pytest.mark.parametrize("given", [list, dict])
+def test_the_headers_of_the_rule_replace_those_of_the_record(registry: Registry, given: Any) -> None:
+    producer = Producer()
+    serializer = AvroSerializer(registry, draft(CHECK), rule_conf=rule_conf(producer))
+    headers = given([("__rule.name", b"other"), ("trace", b"1"), ("__rule.topic", b"elsewhere"), ("__rule.x", b"")])
+    with pytest.raises(RuleFailed):
+        serializer(ORDER_VALUE, SerializationContext("orders", "value", headers))
+    [(_, _, _, sent)] = producer.sent
+    assert sent == [("trace", b"1"), *HEADERS]
+
+
 def test_records_that_are_read_are_sent_as_they_are(registry: Registry) -> None:
     producer = Producer()
     context = SerializationContext("orders")

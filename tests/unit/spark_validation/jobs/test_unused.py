@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import uuid
+from typing import Any
 
 import pytest
 
@@ -102,6 +103,24 @@ def test_an_id_with_the_guid_of_a_used_one_has_to_stay() -> None:
     evidence = IdEvidence(IdUsage(READ, USED), LOGS, all_topics=True)
     versions = [create_version("a", 1, 2, guid=7), create_version("b", 1, 3, guid=7)]
     assert list_reasons(evidence, *versions)[1] == ["records carry id 2, which has the same guid"]
+
+
+def test_a_review_reads_the_guids_once_for_all_versions() -> None:
+    class CountedDict(dict[bytes, tuple[int, ...]]):
+        reads = 0
+
+        def values(self) -> Any:
+            self.reads += 1
+            return super().values()
+
+    class Catalogue(VersionCatalogue):
+        guids = CountedDict({bytes([number]): (number,) for number in range(1, 100)})
+
+    versions = [create_version(f"s{number}-value", 1, number) for number in range(1, 100)]
+    catalogue = Catalogue({str(version.subject): [version] for version in versions})
+    review = VersionReview(IdEvidence(IdUsage(READ, USED), LOGS, all_topics=True), catalogue, {})
+    assert [list(review.list_reasons(version)) for version in versions].count([]) == 98
+    assert Catalogue.guids.reads == 1
 
 
 def test_text_has_the_proof_and_the_commands(capsys: pytest.CaptureFixture[str]) -> None:

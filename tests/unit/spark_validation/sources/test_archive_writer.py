@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from contractlog.compatibility.errors import UsageError
 from contractlog.spark_validation.sources import archive_writer
 from contractlog.spark_validation.sources.archive_folder import open_archive
 from contractlog.spark_validation.sources.archive_writer import copy_range, list_archived_ranges
@@ -54,6 +55,17 @@ def test_a_range_without_records_is_a_file_and_large_ranges_are_several(
     monkeypatch.setattr(archive_writer, "MAX_FILE_RECORDS", 4)
     written = copy(tmp_path, OffsetRange("t", 1, 0, 9), [Record(at) for at in range(9)], 2)
     assert [each.end for each in written] == [4, 8, 9]
+
+
+@pytest.mark.parametrize("topic", ["../../evil", "x/../../evil", "/evil", "a\\b", "a\0b"])
+def test_no_name_of_a_topic_leads_out_of_the_archive(tmp_path: Path, topic: str) -> None:
+    archive = tmp_path / "archive"
+    archive.mkdir()
+    with pytest.raises(UsageError, match="is not a name of a topic, so it has no folder in an archive"):
+        copy(archive, OffsetRange(topic, 0, 0, 2), [Record(0), Record(1)])
+    with pytest.raises(UsageError, match="is not a name of a topic"):
+        list_archived_ranges(archive, topic)
+    assert list(tmp_path.rglob("*")) == [archive]
 
 
 def test_a_copy_that_fails_leaves_complete_files_only(tmp_path: Path) -> None:

@@ -67,6 +67,20 @@ def test_a_new_audit_removes_those_beyond_the_limit(http: httpx2.Client, monkeyp
     assert [audit["violating"] for audit in http.get(f"{PATH}/history").json()] == [5, 4]
 
 
+def test_the_number_of_topics_with_results_is_limited() -> None:
+    with in_process(Settings(database_url="sqlite://", max_audited_parts=2)) as client:
+
+        def publish(topic: str, part: str = "value") -> Any:
+            body = entry() | {"topic": topic, "part": part}
+            return client.post(f"/contractlog/v1/conformance/{topic}", json=body)
+
+        assert [publish("a").status_code, publish("a", "key").status_code] == [200, 200]
+        response = publish("b")
+        assert (response.status_code, response.json()["error_code"]) == (422, 42280)
+        assert "2 keys and values of topics have results, which is the maximum" in response.json()["message"]
+        assert publish("a").status_code == 200
+
+
 def test_an_audit_that_read_nothing_is_the_newest_when_it_comes_last(http: httpx2.Client) -> None:
     counts = {"records": 0, "conforming": 0, "violating": 0, "tombstones": 0, "absent": 0}
     nothing = entry(verdict="unknown", conformance=None, **counts, partitions=[])

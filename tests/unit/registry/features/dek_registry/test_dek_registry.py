@@ -379,6 +379,8 @@ def test_keys_need_a_permission_of_their_own_and_one_on_the_subject(tmp_path: Pa
         assert refusal(node, "DELETE", "/pii/deks/orders-value", auth=reader)[0] == 40301
         node.put("/config/orders-x", json={"alias": "pay-value"}, auth=admin)
         assert refusal(node, "GET", "/pii/deks/orders-x", auth=reader)[0] == 40301
+        node.put("/config/orders-value", json={"aliasForDeks": "pay-value"}, auth=admin)
+        assert refusal(node, "GET", "/pii/deks/orders-value", auth=reader)[0] == 40301
         assert node.get(KEKS).status_code == 401
 
 
