@@ -191,8 +191,8 @@ def test_repeated_large_lists_get_429_and_small_ones_cost_nothing() -> None:
 
 def test_rules_that_are_read_to_choose_schemas_count_as_work() -> None:
     with in_process(Settings(database_url="sqlite://", caller_steps=10_000)) as http:
-        rule = {"name": "r", "kind": "CONDITION", "type": "CEL", "mode": "WRITE", "expr": "x" * 800_000}
-        register(http, "s", 1, ruleSet={"domainRules": [rule]})
+        rule = {"kind": "CONDITION", "type": "CEL", "mode": "WRITE", "expr": "x" * 100_000}
+        register(http, "s", 1, ruleSet={"domainRules": [rule | {"name": f"r{number}"} for number in range(8)]})
         http.app.state.services.threads._callers._used.clear()  # type: ignore[attr-defined]
         answers = [http.get("/schemas?ruleType=none") for _ in range(10)]
         assert {answer.status_code for answer in answers} == {200, 429}
