@@ -15,8 +15,8 @@ from typing import Any, Final, NoReturn
 import uvicorn
 
 from contractlog.registry.app import create_app
-from contractlog.registry.http.bounded_protocol import BoundedProtocol
 from contractlog.registry.http.connection_limits import ConnectionLimits, raise_descriptor_limit
+from contractlog.registry.http.fastpath.direct_protocol import DirectProtocol
 from contractlog.registry.http.tls import Certificates, CertifiedProtocol, handle_loop_error
 from contractlog.registry.http.trusted_proxies import parse_proxies
 from contractlog.registry.maintenance import id_counter_correction
@@ -98,9 +98,10 @@ class RegistryServer(uvicorn.Server):
                 loop="uvloop",
                 ws="none",
                 http=partial(  # type: ignore[arg-type] # uvicorn only calls it
-                    BoundedProtocol if certificates is None else CertifiedProtocol,
+                    DirectProtocol if certificates is None else CertifiedProtocol,
                     seconds=settings.body_seconds,
                     limits=ConnectionLimits(raise_descriptor_limit()),
+                    direct=lambda: app.state.direct_responses,
                 ),
                 ssl_context_factory=None if certificates is None else lambda _config, _default: certificates.context,
                 log_config=None,
