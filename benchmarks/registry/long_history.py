@@ -43,15 +43,15 @@ def _json(number: int, fields: int) -> dict[str, str]:
 FORMATS: dict[str, Callable[[int, int], dict[str, str]]] = {"Avro": _avro, "JSON Schema": _json}
 
 
-class _App:
+class LocalApp:
     """An app on a database, called without a socket."""
 
     def __init__(self, url: str) -> None:
         self._app = create_app(Settings(database_url=url, caller_steps=0))
 
-    async def send(self, method: str, path: str, content: dict[str, Any]) -> float:
+    async def send(self, method: str, path: str, content: dict[str, Any] | None = None) -> float:
         """Send a request; return its processor time in milliseconds."""
-        body, status, sent = json.dumps(content).encode(), [0], [b""]
+        body, status, sent = b"" if content is None else json.dumps(content).encode(), [0], [b""]
         headers = [(b"host", b"localhost"), (b"content-type", b"application/json")]
         scope = {"type": "http", "http_version": "1.1", "method": method, "path": path, "raw_path": path.encode()}
         scope |= {"query_string": b"", "headers": [*headers, (b"content-length", b"%d" % len(body))]}
@@ -74,17 +74,20 @@ class _App:
         return seconds * 1_000
 
     def close(self) -> None:
+        """End the threads of the app."""
         self._app.state.close()
 
 
-async def _fill(app: _App, create: Callable[[int, int], dict[str, str]], versions: int, fields: int) -> None:
+async def _fill(app: LocalApp, create: Callable[[int, int], dict[str, str]], versions: int, fields: int) -> None:
     await app.send("PUT", "/config/orders", {"compatibility": "NONE"})
     for number in range(versions):
         await app.send("POST", "/subjects/orders/versions", create(number, fields))
     await app.send("PUT", "/config/orders", {"compatibility": "FULL_TRANSITIVE"})
 
 
-async def _measure(app: _App, create: Callable[[int, int], dict[str, str]], versions: int, fields: int) -> list[float]:
+async def _measure(
+    app: LocalApp, create: Callable[[int, int], dict[str, str]], versions: int, fields: int
+) -> list[float]:
     await app.send("POST", "/subjects/other/versions", create(0, fields))  # modules and statements are compiled
     return [
         await app.send("POST", "/subjects/orders/versions", create(versions + number, fields))
@@ -106,10 +109,10 @@ def main() -> int:
     for name, create in FORMATS.items():
         with tempfile.TemporaryDirectory() as folder:
             url = f"sqlite:///{folder}/bench.db"
-            filling = _App(url)
+            filling = LocalApp(url)
             asyncio.run(_fill(filling, create, *size))
             filling.close()
-            fresh = _App(url)
+            fresh = LocalApp(url)
             cold, *warm = asyncio.run(_measure(fresh, create, *size))
             fresh.close()
         print(f"\n{name}: FULL_TRANSITIVE, {size[0]} versions of {size[1]} fields; CPU ms of one more registration")
