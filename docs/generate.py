@@ -183,6 +183,38 @@ def metrics() -> Iterator[str]:
         yield f"| `{metric.name}` | {metric.kind} | {labels} | {_cell(metric.help)} |\n"
 
 
+def performance() -> Iterator[str]:
+    """Yield the figures of the benchmarks of the registry, from their results file."""
+    results = json.loads((ROOT / "benchmarks/registry/results.json").read_text("utf-8"))
+    before = {(figure["part"], figure["name"]): figure for figure in results["before"]["figures"]}
+    yield "# Performance of the registry\n\n"
+    yield "Generated from `benchmarks/registry/results.json`; do not edit by hand.\n\n"
+    yield (
+        "*Before* is the version without answers by the HTTP protocol. The machine was shared with others: compare\n"
+        "the two columns of processor time; rates and latencies depend on the load. The bare ASGI application sends\n"
+        "fixed bytes.\n\n"
+    )
+    yield "| part | what | CPU µs before | CPU µs | per second | p50 ms | p99 ms |\n"
+    yield "|---|---|---:|---:|---:|---:|---:|\n"
+    for figure in results["after"]["figures"]:
+        earlier = before.get((figure["part"], figure["name"]), {})
+        cells = (earlier.get("cpu_us"), *(figure.get(name) for name in ("cpu_us", "per_second", "p50_ms", "p99_ms")))
+        numbers = " | ".join("" if cell is None else f"{cell:,}" for cell in cells)
+        yield f"| {figure['part']} | {figure['name']} | {numbers} |\n"
+    run = results["after"]["run"]
+    yield f"\nMachine: {run['cores']} cores, {run['processor']}; load {run['load']}. Versions: "
+    yield ", ".join(f"{name} {number}" for name, number in run["versions"].items()) + ".\n\n"
+    yield (
+        "The part `one more version` is a registration under a subject with 1,000 versions of 200 fields and the\n"
+        "level `FULL_TRANSITIVE`, checked against all of them.\n\n"
+        "```bash\n"
+        "python benchmarks/registry/run.py --out benchmarks/registry/results.json\n"
+        "python benchmarks/registry/long_history.py --out benchmarks/registry/results.json\n"
+        "make docs\n"
+        "```\n"
+    )
+
+
 def report_schema() -> Iterator[str]:
     """Yield the JSON Schema of ``report.json``."""
     schema = {
@@ -218,6 +250,7 @@ DOCUMENTS: Final[dict[str, Callable[[], Iterator[str]]]] = {
     "docs/checks.md": checks,
     "docs/lint.md": lint,
     "docs/metrics.md": metrics,
+    "docs/performance.md": performance,
     "docs/verbs.md": verbs,
     "contracts/audit/report.schema.json": report_schema,
     "openapi.yaml": lambda: iter([openapi_file.render_yaml()]),

@@ -25,6 +25,7 @@ from contractlog.registry.http.access_control import create_middleware as access
 from contractlog.registry.http.api_response import ApiResponse
 from contractlog.registry.http.context_paths import ContextPathMiddleware
 from contractlog.registry.http.fastpath.cached_reads import CachedSchemaById
+from contractlog.registry.http.fastpath.direct_responses import DirectResponses
 from contractlog.registry.http.fastpath.plain_registrations import PlainRegistrations
 from contractlog.registry.http.fastpath.plain_version_reads import PlainVersionReads
 from contractlog.registry.http.fastpath.validated_responses import ValidatedResponses
@@ -87,6 +88,7 @@ def create_app(
     errors.install_error_handlers(app, old_conflict_code=settings.old_conflict_code)
     app.router.routes.extend(_shared_routes())
     app.state.services = services
+    app.state.direct_responses = None  # until the first request
     app.state.close = partial(_close, services)
     app.state.drain = services.drain
     customize_openapi(app)
@@ -139,13 +141,14 @@ class _Service(FastAPI):
         stack = super().build_middleware_stack()
         for layer in reversed(self.state.around):
             stack = layers[layer.cls] = layer.cls(stack, *layer.args, **layer.kwargs)
-        identify_reader = layers[AccessControl].identify_reader if AccessControl in layers else _unrestricted_caller
+        access = layers.get(AccessControl)
         host_was_allowed = layers[CrossSite].hosts.was_allowed
 
-        def reader(scope: Scope) -> Principal | None:
-            return identify_reader(scope) if host_was_allowed(scope) else None
+        def identify(scope: Scope, function: Callable[[Scope], Principal | None]) -> Principal | None:
+            return function(scope) if host_was_allowed(scope) else None
 
-        return RequestRecorder(
+        reader = partial(identify, function=access.identify_reader if access else _unrestricted_caller)
+        recorder = RequestRecorder(
             stack,
             telemetry.meters,
             _route_templates(self),
@@ -153,6 +156,16 @@ class _Service(FastAPI):
             try_cached=partial(layers[CachedSchemaById].try_cached, reader=reader),
             unexpected=errors.unexpected_error_response,
         )
+        self.state.direct_responses = DirectResponses(
+            cached=layers[CachedSchemaById],
+            validated=layers[ValidatedResponses],
+            checks=self.state.services.checks,
+            identify=partial(identify, function=access.identify if access else _unrestricted_caller),
+            version=(lambda: access.version) if access else (lambda: None),
+            finish=recorder.finish,
+            is_open=lambda: not telemetry.draining.begun,
+        )
+        return recorder
 
 
 def _unrestricted_caller(_scope: Scope) -> Principal:

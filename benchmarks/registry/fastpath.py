@@ -42,6 +42,13 @@ def _create_first_reads() -> list[Iterator[bytes]]:
     ]
 
 
+def _remove_direct() -> None:
+    from contractlog.registry.http.bounded_protocol import BoundedProtocol
+    from contractlog.registry.http.fastpath.direct_protocol import DirectProtocol
+
+    DirectProtocol.data_received = BoundedProtocol.data_received  # type: ignore[method-assign]
+
+
 def _remove_bypass() -> None:
     from contractlog.registry.http.fastpath.cached_reads import CachedSchemaById
 
@@ -83,6 +90,7 @@ class Shortcut:
 
 
 SHORTCUTS = {
+    "direct": Shortcut(_remove_direct, lambda: _repeat(BY_ID)),
     "bypass": Shortcut(_remove_bypass, lambda: _repeat(BY_ID)),
     "cache_by_schema_id": Shortcut(_remove_cache_by_schema_id, lambda: _repeat(BY_ID)),
     "validated_responses": Shortcut(_remove_validated_responses, lambda: _repeat(LATEST)),

@@ -48,7 +48,7 @@ def compare_storm(kind: str, database: str, durability: str, _seconds: float, co
         _run_storm(server, ids, clients=CONNECTIONS)  # connections and codecs are warm, as on a node that serves others
         results = run_rounds({"registry": lambda: _run_storm(server, ids, clients=CLIENTS)}, count)["registry"]
     median = sorted(results, key=lambda result: result.seconds)[len(results) // 2]
-    print(f"  {median}")
+    print_median("registry", results)
     assert median.requests == CLIENTS * REQUESTS_PER_CLIENT, "a client got no response"
     print_ratio(f"storm on {kind}, seconds", median.seconds, GOAL_STORM_SECONDS, at_most=True)
     print_ratio(f"storm on {kind}, errors", median.error_count, 0, at_most=True)

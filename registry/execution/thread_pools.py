@@ -13,6 +13,7 @@ from contextvars import copy_context
 from functools import partial
 from typing import Any, Final, Generic, ParamSpec, TypeVar
 
+from contractlog.compatibility.errors import Overloaded
 from contractlog.compatibility.step_budget import StepBudget
 from contractlog.registry.execution.fair_queue import FairQueue
 from contractlog.registry.execution.large_responses import LargeResponseSlots
@@ -128,19 +129,12 @@ class ThreadPools:
             self._callers.add(request.caller, before - steps.left + request.take_charged())
 
     async def _run_short(self, request: RequestWork, work: Callable[[], T]) -> T:
-        slot = self._short_queue.enter(request.caller)
-        if slot is not None:
-            try:
-                await request.wait(asyncio.shield(asyncio.wrap_future(slot)))
-            except BaseException:
-                if not self._short_queue.withdraw(request.caller, slot) and slot.exception() is None:
-                    self._short_queue.leave(request.caller)
-                raise
-        job = self._start(self._queue, self._executor, request, work, self._short_queue)
-        return await self._wait(job, watched=False)
+        job = _Job(request, work, (self._short_queue, self._queue), self._running)
+        return await self._wait(self._start(job, self._executor), watched=False)
 
     async def _run_long(self, request: RequestWork, work: Callable[[], T]) -> T:
-        return await self._wait(self._start(self._long_queue, self._long, request, work), watched=True)
+        job = _Job(request, work, (self._long_queue,), self._running)
+        return await self._wait(self._start(job, self._long), watched=True)
 
     async def run_counted(self, work: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> T:
         """Run a function as ``run_watched`` does, and count the steps that it charges as work of the caller.
@@ -165,7 +159,8 @@ class ThreadPools:
             Overloaded: too many wait.
             Abandoned: the client has disconnected.
         """
-        job = self._start(self._queue, self._executor, request_work(), _bind_context(work, *args, **kwargs))
+        job = _Job(request_work(), _bind_context(work, *args, **kwargs), (self._queue,), self._running)
+        self._start(job, self._executor)
         return await self._wait(job, watched=True)
 
     async def run(self, work: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> T:
@@ -175,32 +170,24 @@ class ThreadPools:
             Overloaded: too many wait.
             Abandoned: the client has disconnected.
         """
-        job = self._start(self._queue, self._executor, request_work(), _bind_context(work, *args, **kwargs))
+        job = _Job(request_work(), _bind_context(work, *args, **kwargs), (self._queue,), self._running)
+        self._start(job, self._executor)
         return await self._wait(job, watched=False)
 
-    def _start(
-        self,
-        queue: FairQueue,
-        executor: ThreadPoolExecutor,
-        request: RequestWork,
-        work: Callable[[], T],
-        *entered: FairQueue,
-    ) -> _Job[T]:
-        """Run a function on a thread as soon as the queue has a slot; leave the queues when it has ended.
+    def _start(self, job: _Job[T], executor: ThreadPoolExecutor) -> _Job[T]:
+        """Run a job on a thread as soon as each of its queues has a slot, one after another.
 
-        The thread that releases the slot does the work: waking another thread would cost as much as a short read.
+        The thread that releases the last slot does the work: waking another thread would cost as much as a short read.
         """
-        job = _Job(request, work, (queue, *entered), self._running)
         try:
-            job.slot = queue.enter(request.caller)
+            slot = job.enter_queues()
         except BaseException:
-            for each in entered:
-                each.leave(request.caller)
+            job.leave()
             raise
-        if job.slot is None:
+        if slot is None:
             executor.submit(self._run_jobs, job)
         else:
-            job.slot.add_done_callback(lambda slot: self._start_waiting(job, executor, slot))
+            slot.add_done_callback(lambda granted: self._continue(job, executor, granted))
         return job
 
     def _run_jobs(self, job: _Job[Any]) -> None:
@@ -209,12 +196,21 @@ class ThreadPools:
         while following and not self._is_closed:
             following.pop().run()
 
-    def _start_waiting(self, job: _Job[Any], executor: ThreadPoolExecutor, slot: Future[None]) -> None:
-        """Run a job after the one whose thread releases the slot, or end it if it had to make room."""
-        error = slot.exception()
-        following = getattr(self._following, "jobs", None)
+    def _continue(self, job: _Job[Any], executor: ThreadPoolExecutor, granted: Future[None]) -> None:
+        """Go on with a job that got a slot which it had waited for, or end it if it had to make room."""
+        error = granted.exception()
         if error is not None:
             job.refuse(error)
+            return
+        job.note_slot()
+        try:
+            slot = job.enter_queues()
+        except Overloaded as overloaded:
+            job.refuse(overloaded)
+            return
+        following = getattr(self._following, "jobs", None)
+        if slot is not None:
+            slot.add_done_callback(lambda later: self._continue(job, executor, later))
         elif following is not None:
             following.append(job)
         else:  # the slot was released before the job began to wait for it, so that this is the event loop
@@ -222,7 +218,7 @@ class ThreadPools:
 
     async def _wait(self, job: _Job[T], *, watched: bool) -> T:
         result = asyncio.wrap_future(job.result)
-        if not watched and job.slot is None:
+        if not watched and not job.has_waited:
             return await result
         try:
             return await job.request.wait(result)
@@ -252,49 +248,80 @@ class ThreadPools:
 
 
 class _Job(Generic[T]):
-    """A function that waits for a thread, or runs."""
+    """A function that waits for slots of its queues, in their order, or runs. Thread-safe."""
 
     def __init__(
         self, request: RequestWork, work: Callable[[], T], queues: Sequence[FairQueue], running: set[RequestWork]
     ) -> None:
         self.request = request
         self.result: Future[T] = Future()
-        self.slot: Future[None] | None = None  #: None if a thread was free
+        self.has_waited = False
         self._work = work
         self._queues = queues
+        self._entered = 0  #: the number of queues whose slot it has
+        self._slot: Future[None] | None = None  #: of the next queue, while it waits
+        self._lock = threading.Lock()
         self._running = running
+
+    def enter_queues(self) -> Future[None] | None:
+        """Take slots of the remaining queues; return the one to wait for, or None once it has all.
+
+        Raises:
+            Overloaded: too many wait.
+        """
+        with self._lock:
+            while self._entered < len(self._queues):
+                self._slot = self._queues[self._entered].enter(self.request.caller)
+                if self._slot is not None:
+                    self.has_waited = True
+                    return self._slot
+                self._entered += 1
+            return None
+
+    def note_slot(self) -> None:
+        """Note that it got the slot that it waited for."""
+        with self._lock:
+            self._slot = None
+            self._entered += 1
 
     def run(self) -> None:
         """Run the function, unless its client has disconnected while it waited."""
         result = self.result
         if not result.set_running_or_notify_cancel():
-            self._leave(self._queues)
+            self.leave()
             return
         self._running.add(self.request)
         try:
             value = self._work()
         except BaseException as error:  # noqa: BLE001 - whoever waits for the result gets it
-            self._leave(self._queues)
+            self.leave()
             result.set_exception(error)
             del self, result  # the error's traceback refers to this frame
         else:
-            self._leave(self._queues)
+            self.leave()
             result.set_result(value)
 
     def refuse(self, error: BaseException) -> None:
         """End with an error; the function is not run."""
-        self._leave(self._queues[1:])
+        self.leave()
         if self.result.set_running_or_notify_cancel():
             self.result.set_exception(error)
 
     def withdraw(self) -> None:
-        """Stop waiting for a thread; without effect if it has one."""
-        if self.slot is not None and self._queues[0].withdraw(self.request.caller, self.slot):
-            self._leave(self._queues[1:])
+        """Stop waiting for a slot; a job that has just got one finds out that its result was cancelled."""
+        with self._lock:
+            waits = self._slot is not None and self._queues[self._entered].withdraw(self.request.caller, self._slot)
+            if waits:
+                self._slot = None
+        if waits:
+            self.leave()
 
-    def _leave(self, queues: Sequence[FairQueue]) -> None:
+    def leave(self) -> None:
+        """Release the slots."""
         self._running.discard(self.request)
-        for queue in queues:
+        with self._lock:
+            entered, self._entered = self._entered, 0
+        for queue in reversed(self._queues[:entered]):
             queue.leave(self.request.caller)
 
 

@@ -108,8 +108,18 @@ class AccessControl:
         self._require_permission(caller, scope)
         return caller
 
+    @property
+    def version(self) -> object:
+        """An object that is replaced when requests with equal headers may have other callers than before."""
+        return self._authenticator.version
+
     def identify_reader(self, scope: Scope) -> Principal | None:
         """Return a caller with read permission; None without it, or if a password check is due."""
+        caller = self.identify(scope)
+        return None if caller is None or not caller.permissions.read else caller
+
+    def identify(self, scope: Scope) -> Principal | None:
+        """Return the caller, whose permissions are not checked; None if a password check is due."""
         header = _authorization_header(scope)
         try:
             caller = (
@@ -119,9 +129,8 @@ class AccessControl:
             )
         except RegistryError:
             return None
-        if caller is None or not caller.permissions.read:
-            return None
-        scope["actor"] = caller.name
+        if caller is not None:
+            scope["actor"] = caller.name
         return caller
 
     async def _with_password(self, header: bytes, address: str) -> Principal:

@@ -63,6 +63,11 @@ class Authenticator:
         self._checks: PasswordCheckQueue[_Verified | _Rejected] = PasswordCheckQueue()
         self._running: dict[bytes, Future[_Verified | _Rejected]] = {}
 
+    @property
+    def version(self) -> object:
+        """An object that is replaced when users change: until then, credentials have the same caller."""
+        return None if self._file is None else self._file.users
+
     def check_cached_credentials(self, header: bytes) -> Principal | None:
         """Return the caller of cached credentials; None if they are not cached and need a password check.
 

@@ -13,13 +13,13 @@ from http import HTTPStatus
 from typing import Any, Final
 
 import orjson
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
+from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol, RequestResponseCycle
 
 from contractlog.compatibility.errors import BadRequest, HeadersTooLarge, RegistryError, RequestTimeout
 from contractlog.registry.http.connection_limits import ConnectionLimits
 from contractlog.registry.http.http1_parser import CONNECT, RequestParser
 
-__all__ = ["MAX_HEAD_BYTES", "MAX_PIPELINED", "BoundedProtocol"]
+__all__ = ["MAX_HEAD_BYTES", "MAX_PIPELINED", "STATUS_LINE", "BoundedProtocol", "RequestResponseCycle"]
 
 MAX_HEAD_BYTES: Final = 65_536  #: the request line and the headers together
 MAX_PIPELINED: Final = 128  #: requests of a connection that wait while one is handled; each takes about 2.4 KB

@@ -89,11 +89,18 @@ class RequestRecorder:
         if cached is None:
             await self._pass_on(scope, receive, send, started)
             return
-        start, body = cached
-        self._mark(start, request_id)
-        await send(start)
-        await send(body)
-        self._note(scope, start["status"], perf_counter() - started)
+        for message in self._complete(scope, cached, started):
+            await send(message)
+
+    def finish(self, scope: Scope, response: tuple[Message, Message], started: float) -> tuple[Message, Message]:
+        """Complete and record a response that no layer of this app has seen; its request has no id."""
+        scope["request_id"] = self._new_id()
+        return self._complete(scope, response, started)
+
+    def _complete(self, scope: Scope, response: tuple[Message, Message], started: float) -> tuple[Message, Message]:
+        self._mark(response[0], scope["request_id"])
+        self._note(scope, response[0]["status"], perf_counter() - started)
+        return response
 
     async def _pass_on(self, scope: Scope, receive: Receive, send: Send, started: float) -> None:
         status = _NO_ANSWER

@@ -13,7 +13,7 @@ from typing import Any, Final
 from contractlog.compatibility.errors import UsageError
 from contractlog.registry.access.certificate_names import CERTIFICATE, ClientCertificate
 from contractlog.registry.file_stamps import file_stamp, open_regular_file
-from contractlog.registry.http.bounded_protocol import BoundedProtocol
+from contractlog.registry.http.fastpath.direct_protocol import DirectProtocol
 from contractlog.registry.settings import ClientCertificates, Settings
 
 __all__ = ["Certificates", "CertifiedProtocol", "handle_loop_error"]
@@ -115,10 +115,8 @@ def _reason(error: Exception) -> str:
     return (error.strerror if isinstance(error, OSError) else None) or str(error)
 
 
-class CertifiedProtocol(BoundedProtocol):
+class CertifiedProtocol(DirectProtocol):
     """HTTP protocol that adds the client certificate to each request, in ASGI's TLS extension."""
-
-    _tls: dict[str, Any] | None = None
 
     def connection_made(self, transport: Transport) -> None:  # type: ignore[override]
         """Read the client certificate, which the handshake has verified."""
@@ -126,13 +124,13 @@ class CertifiedProtocol(BoundedProtocol):
         peer = transport.get_extra_info("peercert")
         if peer:
             certificate = ClientCertificate.of(peer)
-            self._tls = {"client_cert_name": certificate.text, CERTIFICATE: certificate}
+            self._extensions = {"tls": {"client_cert_name": certificate.text, CERTIFICATE: certificate}}
 
     def on_message_begin(self) -> None:
         """Add the certificate to the request."""
         super().on_message_begin()
-        if self._tls is not None:
-            self.scope["extensions"] = {"tls": self._tls}  # type: ignore[dict-item]
+        if self._extensions is not None:
+            self.scope["extensions"] = self._extensions
 
 
 def handle_loop_error(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:

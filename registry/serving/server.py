@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import logging
 import os
 import signal
@@ -15,8 +16,8 @@ from typing import Any, Final, NoReturn
 import uvicorn
 
 from contractlog.registry.app import create_app
-from contractlog.registry.http.bounded_protocol import BoundedProtocol
 from contractlog.registry.http.connection_limits import ConnectionLimits, raise_descriptor_limit
+from contractlog.registry.http.fastpath.direct_protocol import DirectProtocol
 from contractlog.registry.http.tls import Certificates, CertifiedProtocol, handle_loop_error
 from contractlog.registry.http.trusted_proxies import parse_proxies
 from contractlog.registry.maintenance import id_counter_correction
@@ -30,6 +31,9 @@ _LOG: Final = logging.getLogger("contractlog.registry.serving")
 _GRACE_SECONDS: Final = 10  #: for responses in progress
 _IDLE_SECONDS: Final = 75  #: longer than client connection pools keep connections, so that none writes to a closed one
 _POLL_SECONDS: Final = 0.05
+#: Thresholds of the garbage collector. Python's defaults (700, 10, 10) traverse parsed schemas again and again: a new
+#: registration takes a sixth more processor time (1,436 µs instead of 1,194), and its p99 is three times as long.
+_COLLECTOR_THRESHOLDS: Final = (10_000, 20, 50)
 
 
 def install_exit_handlers() -> None:
@@ -98,9 +102,10 @@ class RegistryServer(uvicorn.Server):
                 loop="uvloop",
                 ws="none",
                 http=partial(  # type: ignore[arg-type] # uvicorn only calls it
-                    BoundedProtocol if certificates is None else CertifiedProtocol,
+                    DirectProtocol if certificates is None else CertifiedProtocol,
                     seconds=settings.body_seconds,
                     limits=ConnectionLimits(raise_descriptor_limit()),
+                    direct=lambda: app.state.direct_responses,
                 ),
                 ssl_context_factory=None if certificates is None else lambda _config, _default: certificates.context,
                 log_config=None,
@@ -125,6 +130,8 @@ class RegistryServer(uvicorn.Server):
         if self._certificates is not None:
             asyncio.get_running_loop().set_exception_handler(handle_loop_error)
             self._watching = asyncio.create_task(self._certificates.watch())
+        gc.freeze()  # modules and routes live as long as the process
+        gc.set_threshold(*_COLLECTOR_THRESHOLDS)
         self._greet()
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:

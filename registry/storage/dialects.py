@@ -12,7 +12,7 @@ from sqlalchemy import ARRAY, BigInteger, ColumnElement, Connection, Dialect, St
 from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.sql.compiler import SQLCompiler
 from sqlalchemy.sql.functions import FunctionElement, GenericFunction
-from sqlalchemy.types import Boolean, TypeDecorator
+from sqlalchemy.types import NullType, TypeDecorator
 
 __all__ = ["byte_length", "dialect_insert", "in_numbers", "in_texts", "order_by_bytes"]
 
@@ -37,7 +37,8 @@ class _ListParameter(TypeDecorator[Collection[Any]]):
 
 
 class _InCondition(GenericFunction[bool]):
-    type = Boolean()
+    # Not Boolean: SQLite has none, so that SQLAlchemy would append `= 1`, and SQLite would then scan the whole table.
+    type = NullType()  # type: ignore[assignment] # nothing reads it
     inherit_cache = True
 
 

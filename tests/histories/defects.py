@@ -204,24 +204,27 @@ def _memory_used_without_a_check() -> None:
     """Responses come from memory although nobody knows whether anything changed."""
     from contractlog.registry.http.fastpath.change_checks import SharedDatabaseChecks
 
-    async def check(checks: Any) -> int:
-        return int(checks._memory.revision)
-
-    _replace(SharedDatabaseChecks, "check", check)
+    _replace(SharedDatabaseChecks, "when_checked", lambda checks, function: function(int(checks._memory.revision)))
 
 
 def _check_from_before_the_request() -> None:
     """A request takes the result of the check before, which began up to a quarter of a second before it arrived."""
     from contractlog.registry.http.fastpath.change_checks import SharedDatabaseChecks
 
-    ask, last = SharedDatabaseChecks.check, {"at": float("-inf"), "revision": None}
+    ask, last = SharedDatabaseChecks.when_checked, {"at": float("-inf"), "revision": None}
 
-    async def check(checks: Any) -> Any:
+    def when_checked(checks: Any, function: Any) -> None:
+        def remember(revision: int | None) -> None:
+            last["revision"] = revision
+            function(revision)
+
         if time.monotonic() - last["at"] > 0.25:
-            last.update(at=time.monotonic(), revision=await ask(checks))
-        return last["revision"]
+            last["at"] = time.monotonic()
+            ask(checks, remember)
+        else:
+            function(last["revision"])
 
-    _replace(SharedDatabaseChecks, "check", check)
+    _replace(SharedDatabaseChecks, "when_checked", when_checked)
 
 
 def _version_skipped() -> None:

@@ -25,6 +25,12 @@ _MIN_INTERVAL_SECONDS: Final = 0.001  #: between the beginnings of two checks
 class ChangeChecks(Protocol):
     """A way to know that a memory of responses has noted every change that was committed before now."""
 
+    def when_checked(self, function: Callable[[int | None], None]) -> None:
+        """Call a function with the memory's revision once every change before now is noted.
+
+        It is called on this event loop; with None if they cannot be noted, and at once if there is nothing to wait for.
+        """
+
     async def check(self) -> int | None:
         """Return the memory's revision once every change before this call is noted; None if it cannot be."""
 
@@ -52,6 +58,10 @@ class SingleWriterChecks:
         self._has_aliases: bool | None = None  #: None: to be read
         store.before_commit(self._begin_commit)
         store.after_commit(self._end_commit)
+
+    def when_checked(self, function: Callable[[int | None], None]) -> None:
+        """Call a function with the memory's revision; with None during a commit."""
+        function(None if self._committing else self._memory.revision)
 
     async def check(self) -> int | None:
         """Return the memory's revision; None during a commit."""
@@ -97,16 +107,21 @@ class SharedDatabaseChecks:
         self._running: _Check | None = None
         self._began = 0.0  #: when the last check began, by the clock of the event loop
 
-    async def check(self) -> int | None:
-        """Wait for a check that begins after this call; return its revision, or None if it fails."""
+    def when_checked(self, function: Callable[[int | None], None]) -> None:
+        """Call a function with the revision of a check that begins after this call, or None if that fails."""
         loop = asyncio.get_running_loop()
         waited_for = self._next
         if waited_for is None or waited_for.loop is not loop:
             waited_for = self._next = _Check(loop)
             if self._running is None or self._running.loop is not loop:
                 self._schedule(waited_for)
-        await waited_for.done.wait()
-        return waited_for.revision
+        waited_for.functions.append(function)
+
+    async def check(self) -> int | None:
+        """Wait for a check that begins after this call; return its revision, or None if it fails."""
+        result: asyncio.Future[int | None] = asyncio.get_running_loop().create_future()
+        self.when_checked(lambda revision: None if result.done() else result.set_result(revision))
+        return await result
 
     def close(self) -> None:
         """Wait for the running check, and end the thread."""
@@ -147,20 +162,19 @@ class SharedDatabaseChecks:
         self._end(check, self._memory.revision)
 
     def _end(self, check: _Check, revision: int | None) -> None:
-        check.revision = revision
-        check.done.set()
         self._running = None
         if self._next is not None:
             self._schedule(self._next)
+        for function in check.functions:
+            check.loop.call_soon(function, revision)  # an error of one must not affect the others
 
 
 class _Check:
-    """A check, and what it tells those who wait for it."""
+    """A check, and the functions to call with its result."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         self.loop = loop
-        self.done = asyncio.Event()
-        self.revision: int | None = None
+        self.functions: list[Callable[[int | None], None]] = []
 
 
 def _note(memory: ResponseMemory, names: frozenset[str] | None) -> None:

@@ -19,7 +19,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from contractlog.compatibility.errors import RegistryError
 from contractlog.registry.access.current_caller import current_permissions
-from contractlog.registry.access.permissions import ALL_PERMISSIONS
+from contractlog.registry.access.permissions import ALL_PERMISSIONS, Permissions
 from contractlog.registry.http.errors import error_response
 from contractlog.registry.http.fastpath.change_checks import ChangeChecks
 from contractlog.registry.http.fastpath.request_paths import find_subject_name, is_repeatable
@@ -50,7 +50,7 @@ class ValidatedResponses:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer the request from memory, or pass it on and remember its response."""
-        if scope["type"] != "http" or not is_repeatable(scope["method"], scope["path"]):
+        if scope["type"] != "http" or not self.accepts(scope):
             await self._app(scope, receive, send)
             return
         body = b""
@@ -65,15 +65,15 @@ class ValidatedResponses:
                 await self._app(scope, receive, send)
                 return
             body = b"".join(message.get("body", b"") for message in messages)
-        key, key_bytes = _request_key(scope, body)
+        key, key_bytes = _request_key(scope, body, current_permissions.get())
         revision = await self._checks.check() if key_bytes <= _MAX_KEY_BYTES else None
         if revision is None:
             await self._app(scope, receive, send)
             return
         response = self._memory.get(key) or await self._wait_for_response(key)
         if response is not None:
-            self._telemetry.hits.add()
-            await _send(response, scope, send)
+            for message in self._render(response, scope):
+                await send(message)
             return
 
         def remember(response: StoredResponse | None) -> None:
@@ -87,6 +87,35 @@ class ValidatedResponses:
             await self._app(scope, receive, _Recorder(scope, send, remember))
         finally:
             self._end_wait(key, waiters)
+
+    @staticmethod
+    def accepts(scope: Scope) -> bool:
+        """Return whether a request may have a response in memory."""
+        return is_repeatable(scope["method"], scope["path"])
+
+    @staticmethod
+    def key(scope: Scope, body: bytes, permissions: Permissions) -> Hashable | None:
+        """Return what the response to a complete request is stored by; None if it is too large to be stored."""
+        if len(body) > _MAX_BODY_BYTES:
+            return None
+        key, key_bytes = _request_key(scope, body, permissions)
+        return key if key_bytes <= _MAX_KEY_BYTES else None
+
+    def find(self, key: Hashable, scope: Scope) -> tuple[Message, Message] | None:
+        """Return a response from memory, and note it in the scope; call it after a check."""
+        response = self._memory.get(key)
+        return None if response is None else self._render(response, scope)
+
+    def _render(self, response: StoredResponse, scope: Scope) -> tuple[Message, Message]:
+        self._telemetry.hits.add()
+        if response.template is not None:
+            scope["template"] = response.template
+        if response.error_code is not None:
+            scope["error_code"] = response.error_code
+        return (
+            {"type": "http.response.start", "status": response.status, "headers": list(response.headers)},
+            {"type": "http.response.body", "body": response.body},
+        )
 
     async def _wait_for_response(self, key: Hashable) -> StoredResponse | None:
         """Wait a short time for the response to an equal request that is being processed, if there is one.
@@ -115,9 +144,8 @@ class _Waiters:
         self.done = asyncio.Event()
 
 
-def _request_key(scope: Scope, body: bytes) -> tuple[Hashable, int]:
+def _request_key(scope: Scope, body: bytes, permissions: Permissions) -> tuple[Hashable, int]:
     """Return everything of a request that its response may depend on, and its size in bytes."""
-    permissions = current_permissions.get()
     caller = None if permissions is ALL_PERMISSIONS else permissions
     path, query = scope["path"], scope["query_string"]
     size = len(path) + len(query)
@@ -150,15 +178,6 @@ def _replay(messages: deque[Message], receive: Receive) -> Receive:
         return messages.popleft() if messages else await receive()
 
     return receive_again
-
-
-async def _send(response: StoredResponse, scope: Scope, send: Send) -> None:
-    if response.template is not None:
-        scope["template"] = response.template
-    if response.error_code is not None:
-        scope["error_code"] = response.error_code
-    await send({"type": "http.response.start", "status": response.status, "headers": list(response.headers)})
-    await send({"type": "http.response.body", "body": response.body})
 
 
 class _Recorder:
