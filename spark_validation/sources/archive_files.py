@@ -22,6 +22,7 @@ import pyarrow.parquet as pq
 
 from contractlog.compatibility.errors import UsageError
 from contractlog.spark_validation.sources.archive_folder import ArchiveFolder
+from contractlog.spark_validation.sources.parquet_pages import HEADER_BYTES, read_page_size
 from contractlog.spark_validation.sources.records import RECORDS, TIMES, OffsetRange
 
 __all__ = [
@@ -38,6 +39,7 @@ __all__ = [
 RANGE_KEY: Final = b"contractlog.range"  #: metadata key of a file's offset range, which may exceed its records
 BATCH_RECORDS: Final = 20_000
 BATCH_BYTES: Final = 16 * 2**20  #: of a batch; the last step, and a single record, may exceed it
+STEP_BYTES: Final = 256 * 2**20  #: of a step of which each value is the largest of its dictionary
 STEP_RECORDS: Final = 256  #: records that are decoded together, before their size is known
 REQUIRED_COLUMNS: Final = ("partition", "offset", "value")
 UNITS: Final[Mapping[str, str]] = MappingProxyType(
@@ -276,7 +278,9 @@ def read_file(
                 if offsets is not None and not _overlaps(described, offsets):
                     continue
             bounds = [*whole, described] if described else whole
-            for step in _read_steps(parquet, index, [each for each in stored if each in columns], maximum=batch):
+            dictionary_size = _read_dictionary_size(archive, file, parquet.metadata.row_group(index), columns)
+            chosen_columns = [each for each in stored if each in columns]
+            for step in _read_steps(parquet, index, chosen_columns, maximum=batch, dictionary_size=dictionary_size):
                 converted = _convert_batch(step, topic, unit, folder)
                 _require_records_within(name, converted, bounds)
                 chosen = converted if offsets is None else _select_offsets(converted, offsets)
@@ -302,15 +306,30 @@ def _overlaps(part: FilePart, offsets: OffsetRange) -> bool:
     return part.partition == offsets.partition and part.start < offsets.end and offsets.start < part.end
 
 
-def _read_steps(parquet: pq.ParquetFile, index: int, names: list[str], *, maximum: int) -> Iterator[pa.RecordBatch]:
+def _read_dictionary_size(archive: ArchiveFolder, file: str, group: pq.RowGroupMetaData, names: Collection[str]) -> int:
+    """Return the size of the largest dictionary of the columns of a row group: no value in it is larger."""
+    sizes = [0]
+    for column in map(group.column, range(group.num_columns)):
+        offset = column.dictionary_page_offset if column.path_in_schema.partition(".")[0] in names else None
+        if offset is not None:
+            size = read_page_size(archive.read_range(file, offset, HEADER_BYTES))
+            sizes.append(column.total_uncompressed_size if size is None else size)
+    return max(sizes)
+
+
+def _read_steps(
+    parquet: pq.ParquetFile, index: int, names: list[str], *, maximum: int, dictionary_size: int
+) -> Iterator[pa.RecordBatch]:
     """Yield the rows of a row group, few at a time.
 
     The metadata does not tell how large values are in memory: a dictionary has each distinct one once, and nothing
-    requires that the metadata is true. So a step has few rows, and fewer if the metadata tells of large values.
+    requires that the metadata is true. So a step has few rows, and fewer if the metadata tells of large values, or if
+    each could be as large as a whole dictionary.
     """
     group = parquet.metadata.row_group(index)
     mean_size = group.total_byte_size // max(group.num_rows, 1)
-    rows = max(min(STEP_RECORDS, maximum, BATCH_BYTES // max(mean_size, 1)), 1)
+    repeated = STEP_BYTES // max(dictionary_size, 1)
+    rows = max(min(STEP_RECORDS, maximum, BATCH_BYTES // max(mean_size, 1), repeated), 1)
     with _LARGE_PAGES if mean_size > _LARGE_RECORD else nullcontext():
         yield from parquet.iter_batches(rows, row_groups=[index], columns=names, use_threads=False)
 

@@ -144,6 +144,12 @@ class ArchiveFolder:
         """Open a file."""
         return pq.ParquetFile(file, filesystem=self.filesystem, pre_buffer=True)  # few requests to an object store
 
+    def read_range(self, file: str, offset: int, length: int) -> bytes:
+        """Return bytes of a file, fewer at its end."""
+        with pa.OSFile(file, "rb") if self.filesystem is None else self.filesystem.open_input_file(file) as stream:
+            stream.seek(offset)
+            return bytes(stream.read(length))
+
     def read_file(self, name: str, maximum: int) -> bytes | None:
         """Return the content of a small file; None if there is no such file.
 

@@ -343,6 +343,24 @@ def test_large_values_that_compress_well_come_in_batches_of_bounded_size(tmp_pat
     assert allocated < 5 * (BATCH_BYTES + STEP_RECORDS * size)
 
 
+def test_a_huge_value_of_a_dictionary_is_decoded_a_few_times_at_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(archive_files, "STEP_BYTES", 8 * 2**20)
+    size, rows = 2 * 2**20, 200
+    (tmp_path / "topic=t").mkdir()
+    values = pa.DictionaryArray.from_arrays(pa.array([0] * rows, pa.int32()), pa.array([b"x" * size]))
+    table = pa.table({"partition": [0] * rows, "offset": range(rows), "value": values})
+    file = tmp_path / "topic=t" / "part.parquet"
+    pq.write_table(table, file, compression="zstd", store_schema=False, dictionary_pagesize_limit=2**28)
+    assert file.stat().st_size < 20_000
+    read = 0
+    for batch in archive.read_range(tmp_path, OffsetRange("t", 0, 0, rows)):
+        assert batch.nbytes <= BATCH_BYTES + 8 * 2**20 + 100_000
+        read += batch.num_rows
+    assert read == rows
+
+
 def test_small_records_come_in_large_batches(tmp_path: Path) -> None:
     write_records(tmp_path / "topic=t" / "part.parquet", range(3_000))
     batches = list(archive.read_range(tmp_path, OffsetRange("t", 0, 0, 3_000), batch=1_000))
