@@ -42,10 +42,10 @@ def test_an_error_of_a_rule_fails_with_its_line_in_the_manifest(
 
 
 def test_what_cannot_be_checked_is_a_warning(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    code, _, err = lint(tmp_path, "decimals.gt(message.size, 0)", capsys)
+    code, _, err = lint(tmp_path, "variants.isNull(message.size)", capsys)
     assert code == exit_codes.CLEAN
     assert "warning:" in err
-    assert lint(tmp_path, "decimals.gt(message.size, 0)", capsys, "--fail-on", "warning")[0] == exit_codes.FINDINGS
+    assert lint(tmp_path, "variants.isNull(message.size)", capsys, "--fail-on", "warning")[0] == exit_codes.FINDINGS
 
 
 def test_a_report_has_the_problem_at_its_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

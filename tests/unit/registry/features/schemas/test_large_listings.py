@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 import pytest
 from starlette.types import Message
 
+from contractlog.registry.execution import work_limits
 from contractlog.registry.execution.large_responses import PIECE_BYTES
 from contractlog.registry.execution.thread_pools import ThreadPools
 from contractlog.registry.settings import Settings
@@ -155,7 +156,11 @@ def test_a_caller_has_two_large_responses_at_the_same_time(filled: httpx2.Client
     run_readers(scenario)
 
 
-def test_a_client_that_disconnects_releases_its_slot_and_no_more_is_read(filled: httpx2.Client) -> None:
+def test_a_client_that_disconnects_releases_its_slot_and_no_more_is_read(
+    filled: httpx2.Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(work_limits, "_UNWATCHED_SECONDS", 0.0)  # shorter than any piece
+
     async def scenario() -> None:
         reader = Reader(filled)
         running = asyncio.create_task(reader.run())
