@@ -155,6 +155,13 @@ class NodeBody(Struct):
     distance: int  #: steps from the requested subject; negative towards dependents
 
 
+class OpenRequestBody(Struct):
+    """An open change request of a subject."""
+
+    id: int
+    kind: str  #: registration, deletion, settings or waiver
+
+
 class PermissionsBody(Struct, omit_defaults=True):
     """Permissions of the caller on a subject."""
 
@@ -162,7 +169,12 @@ class PermissionsBody(Struct, omit_defaults=True):
     subject: str
     read: bool
     write: bool
-    protection: str | None = None  #: `all` or `breaking`: the changes that need approvals; absent: none do
+    #: `all` or `breaking`: the changes that need approvals; absent, as below: none do, or no read or write permission
+    protection: str | None = None
+    approvals: int | None = None  #: that a protected change needs
+    owners: list[str] | None = None  #: users who approve
+    waived: dict[str, int] | None = None  #: kinds of changes that waivers permit the caller, until milliseconds UTC
+    open_requests: list[OpenRequestBody] | None = None  #: open change requests, the newest first
 
 
 class VersionBody(Struct):

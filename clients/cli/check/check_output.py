@@ -105,9 +105,16 @@ def print_summary(
         print_message(
             f"{count_part(rejected, files)} cannot be registered: fix{or_waive} the findings above and check again"
         )
+        _print_change_commands(incompatible, "or ask the owners to approve the change")
     elif refused:
         part = count_part((examined.file for examined in refused), files)
         print_message(f"{part} cannot be registered now: ask an operator of the registry for permission")
+    elif any(examined.change_command for examined in checks):
+        protected = [examined for examined in checks if examined.change_command]
+        part = count_part((examined.file for examined in protected), files)
+        need = "needs" if len({examined.file.path for examined in protected}) == 1 else "need"
+        print_message(f"{part} {need} approvals by the owners of protected subjects")
+        _print_change_commands(protected, "ask for them")
     elif new:
         manifest = options.manifest
         sets_more = manifest is not None and (manifest.subjects or manifest.associations or manifest.default_level)
@@ -121,6 +128,11 @@ def print_summary(
     if fails_by_option and not incompatible:
         kinds = "warnings" if options.fail_on == Severity.WARNING else "warnings and notes"
         print_message(f"this check fails because of --fail-on {options.fail_on}: fix or waive the {kinds} above")
+
+
+def _print_change_commands(checks: Sequence[FileCheck], label: str) -> None:
+    for command in dict.fromkeys(examined.change_command for examined in checks if examined.change_command):
+        print_message(f"{label}: {command}")
 
 
 def _print_warnings(checks: list[FileCheck]) -> None:

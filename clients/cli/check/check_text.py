@@ -148,10 +148,19 @@ def describe_verdict(check: FileCheck) -> str:
     if check.outcome == "incompatible" and not check.compared:
         return f"rejected by the registry under {subject}"
     if check.level is Level.NONE:
-        return f"compatible: level NONE allows any schema in {subject}"
+        return f"compatible: level NONE allows any schema in {subject}{_describe_failure(check)}"
     if not check.compared:
-        return f"compatible: {subject} has no version yet"
+        return f"compatible: {subject} has no version yet{_describe_failure(check)}"
     return _describe_comparison(check)
+
+
+def _describe_failure(check: FileCheck) -> str:
+    """Return why a compatible file fails, as the end of a sentence; empty if it does not."""
+    if check.outcome == "data_unreadable":
+        return ", but it cannot read records that the previous version can"
+    if check.outcome == "check_failed":
+        return ", but it has findings that are errors"
+    return ""
 
 
 def _describe_comparison(check: FileCheck) -> str:
@@ -164,7 +173,7 @@ def _describe_comparison(check: FileCheck) -> str:
     if check.outcome == "data_unreadable":
         return f"compatible {compared}, but cannot read records that the previous version can"
     if check.outcome == "check_failed":
-        return f"compatible {compared}, but a check that the manifest makes an error has findings"
+        return f"compatible {compared}, but it has findings that are errors"
     if check.outcome == "waived":
         return f"compatible {compared}, but cannot read records, which is waived by the manifest"
     return f"{check.outcome} {compared}"

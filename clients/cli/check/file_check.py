@@ -44,6 +44,7 @@ class FileCheck:
     needs_level_change: bool = False  #: whether its level rejects it, though waivers cover all incompatibilities
     waivers: tuple[Waiver, ...] = ()  #: those that are for a finding, expired ones included
     waived: tuple[tuple[LocatedFinding, Waiver], ...] = ()  #: findings that a current waiver covers
+    change_command: str = ""  #: opens a change request, if the new version needs approvals; empty: it does not
     reaches: Mapping[LocatedFinding, FindingReach] | None = None  #: of the incompatibilities; None without lineage
 
     @property

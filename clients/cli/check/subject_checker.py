@@ -24,6 +24,7 @@ from contractlog.clients.cli.check.known_versions import KnownVersions
 from contractlog.clients.cli.check.recorded_usage import RecordedUsage
 from contractlog.clients.cli.check.registry_check import check_by_registry
 from contractlog.clients.cli.check.subject_history import SubjectHistory
+from contractlog.clients.cli.check.subject_protection import REGISTRATION
 from contractlog.clients.cli.check.write_access import WriteAccess
 from contractlog.clients.cli.schema_folder.contract_differences import describe_same_text
 from contractlog.clients.cli.schema_folder.file_registry import FileRegistry
@@ -31,7 +32,6 @@ from contractlog.clients.cli.schema_folder.manifest import Manifest
 from contractlog.clients.cli.schema_folder.resolver import ResolvedFile
 from contractlog.clients.cli.schema_folder.schema_files import SchemaFile
 from contractlog.clients.cli.subject_settings import PlannedSettings
-from contractlog.clients.cli.suggested_commands import registry_command
 from contractlog.clients.registry import Registry
 from contractlog.compatibility.common_check_catalogue import DATA_UNREADABLE, LATEST_VERSION_UNKNOWN
 from contractlog.compatibility.compatibility_policy import Policy
@@ -102,6 +102,7 @@ class SubjectChecker:
         optional = self.reported.omit_known(self.subject, (*unknown, *result.findings_beyond_level), resolved.subjects)
         result = self._apply_waivers(replace(result, findings_beyond_level=tuple(optional)), resolved.subjects)
         conflicts = self._find_conflicts(parsed) if result.outcome in {"compatible", "waived"} else ()
+        result = self._note_protection(result)
         if conflicts:
             result = replace(result, outcome="incompatible", messages=conflicts, findings=(), needs_level_change=False)
         if result.outcome in {"compatible", "waived"}:
@@ -215,6 +216,22 @@ class SubjectChecker:
             self._refusal = tuple(self._list_refusals())
         return self._refusal
 
+    def _note_protection(self, check: FileCheck) -> FileCheck:
+        """Add who approves a new version of a protected subject, and how to request it."""
+        protection = self._write_access.find_protection(self.subject)
+        unchecked = self.level is Level.NONE and bool(self._history.list_all())  # nothing is broken by a first version
+        breaking = unchecked or check.outcome == "incompatible" or check.needs_level_change
+        if protection is None or not (breaking or protection.protects_all):
+            return check
+        if not protection.needs_approvals(REGISTRATION, breaking=breaking):
+            return replace(check, notes=(*check.notes, f"protected: {protection.describe_waiver(REGISTRATION)}"))
+        file = str(check.file.path)
+        return replace(
+            check,
+            notes=(*check.notes, f"protected: a new version {protection.describe(REGISTRATION, file)}"),
+            change_command=protection.suggest(REGISTRATION, file),
+        )
+
     @property
     def _write_access(self) -> WriteAccess:
         if self.access is None:
@@ -240,11 +257,6 @@ class SubjectChecker:
         denial = access.explain_denial(self.subject)
         if self.subject in access.unknown_subjects:
             self._notes.append("this registry does not show permissions: whether you may register here is not known")
-        if self.subject in access.protected_subjects:
-            command = registry_command("change open", self.subject, "SCHEMA_FILE", reason="REASON")
-            self._notes.append(
-                f"`{self.subject}` is protected: its owners approve new versions; to ask them: {command}"
-            )
         if denial is not None:
             yield denial
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from contractlog.clients.cli.associations.association_keys import fetch_associations
+from contractlog.clients.cli.check.subject_protection import SubjectProtection
 from contractlog.clients.cli.schema_folder.file_registry import FileRegistry
 from contractlog.clients.registry import Registry
 from contractlog.compatibility.association_values import Lifecycle
@@ -26,9 +27,9 @@ class WriteAccess:
 
     registry: Registry | FileRegistry
     unknown_subjects: set[str] = field(default_factory=set)  #: for which the registry does not show permissions
-    protected_subjects: set[str] = field(default_factory=set)  #: whose new versions need approvals by their owners
     _owned_subjects: dict[str, str] | None = None
     _writable_contexts: dict[str, bool] = field(default_factory=dict)
+    _protections: dict[str, SubjectProtection] = field(default_factory=dict)
     _denials: dict[str, str | None] = field(default_factory=dict)
     _modes: dict[str, Mode] = field(default_factory=dict)
 
@@ -72,9 +73,15 @@ class WriteAccess:
             self.unknown_subjects.add(subject)
         if permissions.get("write") is False:
             return f"user `{permissions.get('user')}` has no permission to write `{subject}`"
-        if permissions.get("protection") == "all":
-            self.protected_subjects.add(subject)
+        protection = SubjectProtection.parse(permissions)
+        if protection is not None:
+            self._protections[subject] = protection
         return None
+
+    def find_protection(self, subject: str) -> SubjectProtection | None:
+        """Return the protection of a subject; None if it is not protected, or if that is not known."""
+        self.explain_denial(subject)
+        return self._protections.get(subject)
 
     def _may_write_context(self, context: str) -> bool:
         """Return whether the caller may write all subjects of a context, and none is protected.

@@ -57,6 +57,11 @@ def apply(parser: ArgumentParser, argv: Sequence[str]) -> int:
     parser.add_argument(
         "--update-lock", action="store_true", help="also write the versions to the contractlog.lock of the folder"
     )
+    parser.add_argument(
+        "--skip-protected",
+        action="store_true",
+        help="make the other changes if some need approvals by owners of protected subjects (exit code 4)",
+    )
     add_break_glass(parser)
     add_registry(parser)
     add_format(parser, *REPORT_FORMATS)

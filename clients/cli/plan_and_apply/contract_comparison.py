@@ -13,6 +13,7 @@ from contractlog.clients.registry import Registry
 from contractlog.compatibility.errors import InvalidContract, NotFound, UsageError
 from contractlog.compatibility.identifiers import topic_subject
 from contractlog.contracts.odcs.canonical_contract import CanonicalContract, canonicalize_contract
+from contractlog.contracts.odcs.contract_diff import list_changes, may_break_consumers
 from contractlog.contracts.odcs.contract_life import find_life_problem, read_life
 
 __all__ = ["compare_contracts", "read_topic_contract"]
@@ -45,7 +46,8 @@ def compare_contracts(
                     continue
             number = 0 if existing is None else existing["version"]
             subject = topic_subject(topic, "value")
-            changes.append(PutContract(subject, topic, path, contract.document, contract.hash, number))
+            breaking = existing is not None and _is_breaking(existing, contract)
+            changes.append(PutContract(subject, topic, path, contract.document, contract.hash, number, breaking))
     return PlannedContracts(tuple(changes), frozenset(stored))
 
 
@@ -71,6 +73,10 @@ def _find_existing(registry: Registry, topic: str) -> Mapping[str, Any] | None:
 
 def _find_problem(existing: Mapping[str, Any], contract: CanonicalContract) -> str | None:
     return find_life_problem(read_life(existing["document"]).status, contract.life.status)
+
+
+def _is_breaking(existing: Mapping[str, Any], contract: CanonicalContract) -> bool:
+    return any(map(may_break_consumers, list_changes(existing["document"], contract.document)))
 
 
 def _lags(existing: Mapping[str, Any], contract: CanonicalContract) -> bool:

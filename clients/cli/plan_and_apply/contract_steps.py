@@ -33,6 +33,7 @@ class PutContract(Step):
     document: Mapping[str, Any]
     digest: str  #: SHA-256 of the canonical document
     after_version: int  #: the newest version of the contract; 0 if there is none
+    breaking: bool = False  #: whether it takes something away from consumers
 
     action = "put contract"
     members: ClassVar[Mapping[str, type]] = {"topic": str, "file": str, "sha256": str, "after_version": int}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from argparse import Namespace
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
 from contractlog.clients.cli import exit_codes
@@ -17,12 +17,21 @@ from contractlog.clients.cli.plan_and_apply.association_steps import BindSubject
 from contractlog.clients.cli.plan_and_apply.contract_steps import PutContract
 from contractlog.clients.cli.plan_and_apply.file_registration import all_unpermitted, print_step
 from contractlog.clients.cli.plan_and_apply.planner import Plan
+from contractlog.clients.cli.plan_and_apply.protected_steps import ProtectedStep
 from contractlog.clients.cli.plan_and_apply.steps import DeleteSubject, SetConfig, SetLevel, Step
 from contractlog.clients.cli.report_formats.report_output import output_json
 from contractlog.clients.cli.schema_folder.collection import UnreadableFiles
 from contractlog.compatibility.text.terminal_text import escape_line
 
-__all__ = ["count_changes", "print_drift", "print_plan", "print_unreadable", "refusal_code", "summarize"]
+__all__ = [
+    "count_changes",
+    "print_drift",
+    "print_plan",
+    "print_protected_steps",
+    "print_unreadable",
+    "refusal_code",
+    "summarize",
+]
 
 PLAN_FORMAT: Final = "contractlog.plan/1"
 
@@ -56,6 +65,7 @@ def _print_steps(plan: Plan) -> None:
         print_result(line)
     for change in (*plan.bindings, *plan.unbindings, *plan.contracts.changes, *plan.deletions):
         print_result(change.describe())
+    print_protected_steps(plan.protected_steps)
     for problem in plan.associations.problems:
         print_result(with_tone(Tone.BAD, escape_line(locate_refused_association(plan.manifest, problem))))
     print_refused_changes(plan.manifest, plan.refused_changes)
@@ -63,6 +73,22 @@ def _print_steps(plan: Plan) -> None:
         text = f"`{subject}` has no file, and cannot be deleted: it is referenced by {user}"
         print_result(with_tone(Tone.BAD, escape_line(text)))
     print_drift(plan)
+
+
+def print_protected_steps(steps: Iterable[ProtectedStep]) -> None:
+    """Print the steps of protected subjects, with who approves them and what permits them."""
+    for each in steps:
+        print_result(with_tone(Tone.PLAIN if each.is_permitted else Tone.WARNING, escape_line(each.describe())))
+
+
+def _describe_unapproved(plan: Plan) -> str:
+    """Return how many steps need approvals, as the end of a sentence."""
+    number = len(plan.unapproved)
+    if not number:
+        return ""
+    verb = "needs" if number == 1 else "need"
+    advice = "until then `apply` makes the others with --skip-protected"
+    return f"; {count_noun(number, 'change')} {verb} approvals: {advice}"
 
 
 def print_drift(plan: Plan) -> None:
@@ -96,6 +122,8 @@ def _plan_body(options: Namespace, plan: Plan) -> dict[str, Any]:
         "manifest_warnings": [warning.body() for warning in plan.manifest_warnings],
         "folder_warnings": [warning.body() for warning in options.folder_warnings],
     }
+    if plan.protected_steps:
+        body["protected"] = [each.body() for each in plan.protected_steps]
     if plan.manifest is not None:
         body["refused_changes"] = [each.body() for each in plan.refused_changes]
     if plan.manifest is not None and plan.manifest.waivers:
@@ -133,7 +161,7 @@ def summarize(plan: Plan) -> str:
         return "nothing to change" + ("; the registry has drifted from the files" if plan.has_drift else "")
     new = sum(each.outcome == "would register" for each in plan.registrations)
     others = [*plan.settings, *plan.bindings, *plan.unbindings, *plan.contracts.changes, *plan.deletions]
-    return count_changes(new, others, "would be ")
+    return count_changes(new, others, "would be ") + _describe_unapproved(plan)
 
 
 def count_changes(new: int, steps: Sequence[Step], tense: str) -> str:

@@ -28,6 +28,7 @@ from contractlog.clients.cli.plan_and_apply.association_steps import BindSubject
 from contractlog.clients.cli.plan_and_apply.contract_steps import PlannedContracts, find_contract_files
 from contractlog.clients.cli.plan_and_apply.file_registration import FileRegistration
 from contractlog.clients.cli.plan_and_apply.lowered_levels import find_lowered_levels
+from contractlog.clients.cli.plan_and_apply.protected_steps import ProtectedStep, find_protected_steps
 from contractlog.clients.cli.plan_and_apply.registration import Registration
 from contractlog.clients.cli.plan_and_apply.steps import (
     DeleteSubject,
@@ -85,6 +86,7 @@ class Plan:
     #: drifted subject whose latest version has the text of its file -> in what else it differs
     differences: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     refused_changes: tuple[RefusedChange, ...] = ()  #: settings, deletions and removals that are not permitted
+    protected_steps: tuple[ProtectedStep, ...] = ()  #: that need approvals, those that waivers permit included
     lowered_levels: tuple[SetLevel, ...] = ()  #: that an interrupted registration by waiver left at NONE
     shows_permissions: bool = True  #: False: it is not known whether all changes are permitted
 
@@ -97,6 +99,11 @@ class Plan:
     def is_blocked(self) -> bool:
         """True if a part cannot be applied, so that nothing is."""
         return bool(self.refused or self.refused_changes or self.referenced or self.associations.problems)
+
+    @property
+    def unapproved(self) -> list[ProtectedStep]:
+        """Steps that the registry would refuse, because they need approvals."""
+        return [each for each in self.protected_steps if not each.is_permitted]
 
     @property
     def is_empty(self) -> bool:
@@ -246,7 +253,8 @@ def make_plan(
     unread_context = options.context if unreadable.problems else None
     lowered = tuple(find_lowered_levels(registry, manifest, settings, steps, unread_context))
     plan = replace(plan, refused_changes=refused, lowered_levels=lowered, shows_permissions=not access.unknown_subjects)
-    return registration, replace(plan, manifest_warnings=tuple(warnings))
+    protected = tuple(find_protected_steps(access, registry, plan.steps()))
+    return registration, replace(plan, manifest_warnings=tuple(warnings), protected_steps=protected)
 
 
 def _plan_contracts(

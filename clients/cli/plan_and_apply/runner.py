@@ -36,11 +36,13 @@ from contractlog.clients.cli.plan_and_apply.plan_output import (
     count_changes,
     print_drift,
     print_plan,
+    print_protected_steps,
     print_unreadable,
     refusal_code,
     summarize,
 )
 from contractlog.clients.cli.plan_and_apply.planner import Plan, make_plan, require_prunable
+from contractlog.clients.cli.plan_and_apply.protected_steps import ProtectedStep
 from contractlog.clients.cli.plan_and_apply.registration import Registration
 from contractlog.clients.cli.plan_and_apply.saved_plan import SavedPlan, find_deviation, read_plan, write_plan
 from contractlog.clients.cli.plan_and_apply.steps import DeleteSubject, SetConfig, SetLevel, Step
@@ -93,6 +95,8 @@ def _run_plan(options: Namespace) -> int:
         print_message(f"note: {UNKNOWN_PERMISSIONS}")
     if plan.is_blocked:
         return refusal_code(plan)
+    if plan.unapproved:
+        return exit_codes.REFUSED
     differs = options.exit_code and (not plan.is_empty or plan.has_drift)
     return exit_codes.FINDINGS if differs else exit_codes.CLEAN
 
@@ -115,7 +119,7 @@ def _run_apply(options: Namespace, argv: Sequence[str]) -> int:
             deviation = find_deviation(saved, registry, plan)
         lacking = _find_lacking_permission(options, plan)
         restored: list[SetLevel] = []
-        if unreadable.problems or plan.is_blocked or deviation or lacking:
+        if unreadable.problems or plan.is_blocked or deviation or lacking or _is_unapproved(options, plan):
             restored = _restore_levels(options, registration, plan, saved)
         outcome = count_restored(restored)
         if deviation is not None:
@@ -134,6 +138,13 @@ def _run_apply(options: Namespace, argv: Sequence[str]) -> int:
             print_plan(options, plan)
             print_message(outcome)
             return refusal_code(plan)
+        if _is_unapproved(options, plan):
+            output_report(
+                options, partial(plan_report, plan, unreadable.problems, summarize(plan), command="contractlog apply")
+            )
+            print_plan(options, plan)
+            print_message(f"{outcome}: get the approvals, or pass --skip-protected to make the other changes")
+            return exit_codes.REFUSED
         if lacking:
             raise UsageError(f"{outcome}: {lacking}")
         return _apply(options, argv, registration, plan)
@@ -171,6 +182,11 @@ def _warn_of_missing_context(options: Namespace, registry: Registry, plan: Plan)
         )
 
 
+def _is_unapproved(options: Namespace, plan: Plan) -> bool:
+    """Return whether protected steps prevent all others."""
+    return bool(plan.unapproved) and not (options.skip_protected or options.break_glass)
+
+
 def _find_lacking_permission(options: Namespace, plan: Plan) -> str:
     """Return which deletions or waivers the options do not permit, as a phrase; empty if they permit all."""
     if plan.deletions and not options.allow_delete:
@@ -185,8 +201,10 @@ def _find_lacking_permission(options: Namespace, plan: Plan) -> str:
 
 def _apply(options: Namespace, argv: Sequence[str], registration: Registration, plan: Plan) -> int:
     applied = Applied(plan, done=[each for each in plan.registrations if each.outcome == "unchanged"])
+    skipped = [] if options.break_glass else plan.unapproved
+    omitted = {each.step.key for each in skipped}
     try:
-        for step in plan.steps():
+        for step in (each for each in plan.steps() if each.key not in omitted):
             try:
                 outcome = step.apply(registration)
             except SettingIgnored as error:
@@ -217,10 +235,18 @@ def _apply(options: Namespace, argv: Sequence[str], registration: Registration, 
         kinds = Counter(_name_ignored(step) for step, _ in applied.ignored)
         number = " and ".join(count_noun(number, kind) for kind, number in kinds.items())
         print_message(f"{number} could not be set: remove from the manifest what this registry does not have")
+    _print_skipped(options, skipped)
     update_locks(options, registration.registry, applied.done)
-    if refused:
-        return exit_codes.REFUSED if all_unpermitted(refused) else exit_codes.FINDINGS
-    return exit_codes.FINDINGS if applied.ignored else exit_codes.CLEAN
+    if applied.ignored or (refused and not all_unpermitted(refused)):
+        return exit_codes.FINDINGS
+    return exit_codes.REFUSED if refused or skipped else exit_codes.CLEAN
+
+
+def _print_skipped(options: Namespace, skipped: Sequence[ProtectedStep]) -> None:
+    if skipped:
+        if options.format == "text":
+            print_protected_steps(skipped)
+        print_message(f"{count_noun(len(skipped), 'change')} skipped: approvals of the owners are missing")
 
 
 def _name_ignored(step: Step) -> str:

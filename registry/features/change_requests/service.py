@@ -39,6 +39,7 @@ from contractlog.registry.features.change_requests.proposals import ProposalRunn
 from contractlog.registry.features.change_requests.values import (
     ActionKind,
     ChangeRequest,
+    Effect,
     RequestStatus,
     StoredWaiver,
     count_missing_approvals,
@@ -48,10 +49,11 @@ from contractlog.registry.storage.snapshot import Snapshot
 from contractlog.registry.storage.store import Store
 from contractlog.registry.storage.transaction import Transaction
 
-__all__ = ["MAX_LISTED", "ApprovalState", "ChangeRequestService"]
+__all__ = ["MAX_LISTED", "ApprovalState", "ChangeRequestService", "ProtectionState"]
 
 T = TypeVar("T")
 MAX_LISTED: Final = 100
+MAX_REQUEST_ID: Final = 2**31 - 1
 _MAX_OPEN: Final = 1_000
 _MAX_COMMENTS: Final = 200
 _MAX_TEXT: Final = 4_000  #: characters of a reason or a comment
@@ -67,6 +69,25 @@ class ApprovalState:
 
     owners: list[str]
     missing: int
+
+
+@dataclass(frozen=True, slots=True)
+class OpenRequest:
+    """An open change request of a subject."""
+
+    id: int
+    kind: str
+
+
+@dataclass(frozen=True, slots=True)
+class ProtectionState:
+    """Protection of a subject, and what already permits the caller to change it."""
+
+    protect: Protection
+    approvals: int  #: that a change needs
+    owners: list[str]
+    waived: dict[str, int]  #: kinds of changes that waivers permit the caller, with the times when they expire
+    open_requests: list[OpenRequest]
 
 
 class ChangeRequestService(ReadService):
@@ -180,10 +201,33 @@ class ChangeRequestService(ReadService):
         listed = await self._query(queries.list_waivers, subject=subject, now=self.now(), limit=limit)
         return [waiver for waiver in listed if may_read(waiver.subject)]
 
-    def find_protection(self, scope: Subject) -> str | None:
+    async def find_protection(self, scope: Subject) -> ProtectionState | None:
         """Return which changes of a subject, or of any subject of a context, need approvals; None if none do."""
         rules = self._owners().find_rules(scope)
-        return max((rule.protect for rule in rules), key=lambda protect: protect is Protection.ALL, default=None)
+        if not rules:
+            return None
+        now, actor = self.now(), current_actor.get()
+        waivers = await self._query(queries.list_waivers, subject=scope, now=now, limit=MAX_LISTED)
+        waived = {
+            kind.value: max(waiver.expires_at for waiver in permitting)
+            for kind in ActionKind
+            if (permitting := [each for each in waivers if each.permits(Effect(scope, kind), actor, now)])
+        }
+        requests = await self._query(
+            queries.list_requests,
+            subject=scope,
+            status=RequestStatus.OPEN,
+            now=now,
+            before=MAX_REQUEST_ID,
+            limit=MAX_LISTED,
+        )
+        return ProtectionState(
+            max((rule.protect for rule in rules), key=lambda protect: protect is Protection.ALL),
+            max(rule.approvals for rule in rules),
+            sorted({owner for rule in rules for owner in rule.owners}),
+            waived,
+            [OpenRequest(each.id, each.kind.value) for each in requests],
+        )
 
     def find_approval_state(self, request: ChangeRequest) -> ApprovalState:
         """Return the owners and the number of missing approvals, by the rules in force."""

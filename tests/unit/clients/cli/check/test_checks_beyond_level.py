@@ -168,7 +168,7 @@ def test_an_entry_makes_a_dangerous_change_an_error_for_check_plan_and_apply(reg
     write(manifest=entry())
     ran = run("check", ".")
     assert ran.code == exit_codes.FINDINGS
-    assert "at level BACKWARD, but a check that the manifest makes an error has findings" in ran.out
+    assert "at level BACKWARD, but it has findings that are errors" in ran.out
     assert f"{CHECK} (error)" in ran.out
     assert "fix or waive the findings above" in ran.err
     assert checked(run, exit_codes.FINDINGS)["outcome"] == "check_failed"

@@ -369,6 +369,16 @@ def test_lists_leave_out_what_the_caller_may_not_read(registered: Node) -> None:
         assert registered.code("ci", "GET", f"{PATH}/{number}") == 40481
 
 
+def test_permissions_name_the_protection_only_to_those_who_may_read_or_write_the_subject(registered: Node) -> None:
+    path = "/contractlog/v1/permissions/orders-value"
+    assert set(registered.ok("reader", "GET", path)) == {"user", "subject", "read", "write"}
+    request = registered.open({"mode": {"mode": "READONLY"}})
+    for user in ("ci", "bob"):
+        body = registered.ok(user, "GET", path)
+        assert (body["protection"], body["approvals"], body["owners"]) == ("all", 2, ["alice", "bob", "carol"])
+        assert (body["waived"], body["open_requests"]) == ({}, [{"id": request["id"], "kind": "settings"}])
+
+
 def test_comments_and_closing(registered: Node) -> None:
     path = f"{PATH}/{registered.open({'mode': {'mode': 'READONLY'}})['id']}"
     body = registered.ok("bob", "POST", f"{path}/comments", {"text": "why?"})
