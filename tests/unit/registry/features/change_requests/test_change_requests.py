@@ -312,6 +312,15 @@ def test_a_waiver_permits_its_user_one_kind_of_change(registered: Node) -> None:
     assert registered.actions()[-2:] == ["version.registered", "protection.waived"]
 
 
+def test_a_waiver_is_granted_although_its_subject_has_changed(registered: Node) -> None:
+    waiver = registered.open({"waiver": {"kind": "registration", "days": 7}})
+    version = registered.open({"schema": {"schema": ORDER_2}})
+    for request in (waiver, version):
+        registered.approve(request, "alice", "bob")
+    registered.merge(version)
+    assert registered.merge(waiver)["status"] == "merged"
+
+
 def test_a_subject_without_owners_has_no_waivers(node: Node) -> None:
     proposal = {"subject": "other-value", "change": {"waiver": {"kind": "registration", "days": 7}}, "reason": "r"}
     assert node.code("ci", "POST", PATH, proposal) == 42285
