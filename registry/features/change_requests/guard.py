@@ -10,6 +10,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Any, Final
 
+import msgspec
+
 from contractlog.compatibility.errors import (
     ApprovalsMissing,
     ChangeRequestEnded,
@@ -156,12 +158,25 @@ def _admit_merge(transaction: Transaction, authority: WriteAuthority | None) -> 
 
 def registry_moved_error(request: ChangeRequest) -> ChangeRequestMoved:
     """Return the error for a subject that is no longer what a change request was checked against."""
+    words = [str(request.subject), *_list_change_arguments(request), "--update", str(request.id), "--reason", "REASON"]
     detail = (
-        f"the versions or settings of {request.subject} have changed since it was checked. Check it again: "
-        f"contractlog change open {quote_word(str(request.subject))} … --update {request.id}; "
-        "its approvals then have to be given again"
+        f"the versions or settings of {request.subject} have changed since it was checked. Its approvals have to be "
+        f"given again after a new check: contractlog change open {' '.join(map(quote_word, words))}"
     )
     return ChangeRequestMoved(id=request.id, detail=detail)
+
+
+def _list_change_arguments(request: ChangeRequest) -> list[str]:
+    """Return the arguments of ``change open`` that propose the same change; a schema is in a file of the user."""
+    change = msgspec.json.decode(request.proposal)["change"]
+    if (deletion := change.get("deletion")) is not None:
+        flags = ["--permanent"] if deletion.get("permanent") else []
+        return ["--delete", str(deletion.get("version") or "all"), *flags]
+    if "config" in change:
+        return ["--level", str(change["config"].get("compatibility") or "LEVEL")]
+    if "mode" in change:
+        return ["--mode", str(change["mode"].get("mode") or "MODE")]
+    return ["SCHEMA_FILE", *(["--normalize"] if change.get("normalize") else [])]
 
 
 def _require_approved(request: ChangeRequest, rules: Iterable[OwnerRule], effects: Iterable[Effect]) -> None:

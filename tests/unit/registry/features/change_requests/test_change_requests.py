@@ -274,12 +274,37 @@ def test_a_registry_that_has_moved_is_reported_and_the_request_can_be_checked_ag
     registered.merge(first)
     answer = registered("ci", "POST", f"{PATH}/{second['id']}/merge")
     assert (answer.status_code, answer.json()["error_code"]) == (409, 40982)
-    assert f"--update {second['id']}" in answer.json()["message"]
+    command = f"contractlog change open orders-value SCHEMA_FILE --update {second['id']} --reason REASON"
+    assert answer.json()["message"].endswith(command)
     body = {"subject": "orders-value", "change": second["change"], "reason": "again"}
     updated = registered.ok("ci", "PUT", f"{PATH}/{second['id']}", body)
     registered.approve(updated, "alice", "carol")
     registered.merge(updated)
     assert registered.ok("ci", "GET", "/subjects/orders-value/versions") == [1, 2, 3]
+
+
+@pytest.mark.parametrize(
+    ("change", "arguments"),
+    [
+        ({"deletion": {}}, "--delete all"),
+        ({"deletion": {"version": 1, "permanent": True}}, "--delete 1 --permanent"),
+        ({"config": {"compatibility": "NONE"}}, "--level NONE"),
+        ({"mode": {"mode": "READONLY"}}, "--mode READONLY"),
+    ],
+)
+def test_the_command_for_a_new_check_has_the_change(registered: Node, change: dict[str, Any], arguments: str) -> None:
+    moving = registered.open({"schema": {"schema": ORDER_2}})
+    if change.get("deletion", {}).get("permanent"):
+        deletion = registered.open({"deletion": {"version": 1}})
+        registered.approve(deletion, "alice", "bob")
+        registered.merge(deletion)
+        moving = registered.open({"schema": {"schema": ORDER_2}})
+    request = registered.open(change)
+    for each in (moving, request):
+        registered.approve(each, "alice", "bob")
+    registered.merge(moving)
+    answer = registered("ci", "POST", f"{PATH}/{request['id']}/merge")
+    assert f"change open orders-value {arguments} --update {request['id']} --reason REASON" in answer.json()["message"]
 
 
 def test_settings_and_deletions_are_proposed_too(registered: Node) -> None:
