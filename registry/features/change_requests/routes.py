@@ -102,7 +102,7 @@ _Status = Annotated[RequestStatus | None, Depends(_parse_status)]
 
 
 @router.post(_PATH, **describe_route(ChangeRequestBody, *_ERRORS, *_PROPOSAL_ERRORS, body=OpenChangeRequest))
-@requires(WRITE_ANY)
+@requires(READ_ANY)  # the service requires write on the subject, and names it
 async def open_change_request(
     request: Request, changes: ChangeRequestsDependency, reach: ReachDependency
 ) -> ApiResponse:
@@ -213,7 +213,7 @@ async def comment_on_change_request(
         Unprocessable,
     ),
 )
-@requires(WRITE_ANY)
+@requires(READ_ANY)  # the service requires write on the subject, and names it
 async def merge_change_request(request: _Id, changes: ChangeRequestsDependency, reach: ReachDependency) -> ApiResponse:
     """Make the change exactly as it was approved; the caller needs write permission on the subject."""
     return await _respond(await changes.merge(request), changes, reach)

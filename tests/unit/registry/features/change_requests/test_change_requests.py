@@ -413,6 +413,20 @@ def test_permissions_name_the_protection_only_to_those_who_may_read_or_write_the
         assert (body["waived"], body["open_requests"]) == ({}, [{"id": request["id"], "kind": "settings"}])
 
 
+def test_callers_without_any_write_permission_learn_which_subject_they_may_not_write(registered: Node) -> None:
+    request = registered.open({"schema": {"schema": ORDER_2}})
+    registered.approve(request, "alice", "bob")
+    proposal = {"subject": "orders-value", "change": {"schema": {"schema": BREAKING}}, "reason": "r"}
+    for path, body in ((PATH, proposal), (f"{PATH}/{request['id']}/merge", None)):
+        answer = registered("bob", "POST", path, body)
+        assert answer.json()["error_code"] == 40301
+        assert answer.json()["message"] == "User is denied operation Write on Subject: orders-value"
+    assert registered.code("reader", "POST", f"{PATH}/{request['id']}/merge") == 40481
+    for change in ({"waiver": {"kind": "registration", "days": 7}}, {"mode": {"mode": "READONLY"}}, {"deletion": {}}):
+        assert registered.code("bob", "POST", PATH, {**proposal, "change": change}) == 40301
+    assert registered.ok("ci", "GET", f"{PATH}/{request['id']}")["status"] == "open"
+
+
 def test_comments_and_closing(registered: Node) -> None:
     path = f"{PATH}/{registered.open({'mode': {'mode': 'READONLY'}})['id']}"
     body = registered.ok("bob", "POST", f"{path}/comments", {"text": "why?"})
