@@ -66,7 +66,7 @@ class DirectProtocol(BoundedProtocol):
         ):
             sender = self._sender = direct.find_sender(request, scope)
         else:
-            scope["headers"] = sender.headers
+            scope["headers"], scope["actor"] = sender.headers, sender.actor
         return sender
 
     def _is_idle(self) -> bool:

@@ -35,6 +35,7 @@ class SenderIdentity(Struct, frozen=True, gc=False):
     caller: Principal
     reader: Principal  #: the same one; with all permissions, if it has all of those to read
     version: object  #: of the users
+    actor: str | None  #: the caller's name in the access log
 
 
 class DirectResponses:
@@ -85,7 +86,7 @@ class DirectResponses:
             return None
         reads_all = caller.permissions.permits_all(Permission.READ)
         reader = Principal(caller.name, ALL_PERMISSIONS) if reads_all else caller
-        return SenderIdentity(request.block, len(request.body), headers, caller, reader, version)
+        return SenderIdentity(request.block, len(request.body), headers, caller, reader, version, scope.get("actor"))
 
     def find(self, scope: Scope, sender: SenderIdentity) -> Parts | None:
         """Return the response to a read by id, if it is in memory."""

@@ -15,6 +15,8 @@ from fastapi import FastAPI
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from contractlog.registry.access.passwords import HashedPassword
+from contractlog.registry.access.users_file_editor import format_entry
 from contractlog.registry.app import create_app
 from contractlog.registry.http.fastpath.direct_protocol import DirectProtocol
 from contractlog.registry.http.fastpath.request_heads import RequestHeads
@@ -204,6 +206,24 @@ def test_a_repeated_request_reaches_no_layer(app: FastAPI) -> None:
         assert await connection.send(LATEST) == [response]
 
     asyncio.run(run())
+
+
+def test_each_line_of_the_access_log_names_the_user(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    users = tmp_path / "users.toml"
+    users.write_text(format_entry("bob", HashedPassword.of("secret", n=2, r=1, p=1), ["*"], ["*"]))
+    created = create_app(Settings(database_url=f"sqlite:///{tmp_path}/registry.db", users_file=str(users)))
+    created.middleware_stack = created.build_middleware_stack()
+    credentials = HEADERS + b"Authorization: Basic Ym9iOnNlY3JldA==\r\n"
+
+    async def run() -> None:
+        connection = Connection(created)
+        for _ in range(4):
+            await connection.send(get("/subjects", credentials))
+
+    with caplog.at_level("INFO", logger="contractlog.access"):
+        asyncio.run(run())
+    created.state.close()
+    assert [record.__dict__["fields"]["actor"] for record in caplog.records] == ["bob"] * 4
 
 
 def test_requests_keep_their_order_while_a_check_is_under_way(app: FastAPI) -> None:
