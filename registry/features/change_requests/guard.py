@@ -167,7 +167,10 @@ def registry_moved_error(request: ChangeRequest) -> ChangeRequestMoved:
 
 
 def _list_change_arguments(request: ChangeRequest) -> list[str]:
-    """Return the arguments of ``change open`` that propose the same change; a schema is in a file of the user."""
+    """Return the arguments of ``change open`` that propose the same change again.
+
+    A schema is in a file of the user.
+    """
     change = msgspec.json.decode(request.proposal)["change"]
     if (deletion := change.get("deletion")) is not None:
         flags = ["--permanent"] if deletion.get("permanent") else []

@@ -21,6 +21,7 @@ from contractlog.compatibility.errors import (
     Unprocessable,
 )
 from contractlog.compatibility.identifiers import MAX_VERSION
+from contractlog.compatibility.lint.duplicate_json_keys import may_have_duplicates
 from contractlog.registry.features.contracts.bodies import (
     ConsumersBody,
     ContractBody,
@@ -95,6 +96,8 @@ async def put_contract(
     """
     body = await request.body()
     document = parse_object(body)
+    if may_have_duplicates(body.decode()):
+        raise InvalidContract(detail="a member occurs twice in an object")
     number = None if expected == _ANY_VERSION else expected
     view = await contracts.put(topic, document, text=body.decode("latin-1"), expected=number)
     return ApiResponse(ContractBody.of(view))

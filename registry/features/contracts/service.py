@@ -93,7 +93,7 @@ class _Checked:
 
 def is_topic(name: str) -> bool:
     """Return True if Kafka accepts the name of a topic."""
-    return _TOPIC.fullmatch(name) is not None
+    return _TOPIC.fullmatch(name) is not None and name not in {".", ".."}
 
 
 class ContractService(ReadService):

@@ -202,6 +202,14 @@ def test_a_document_that_is_nested_too_deeply_is_rejected(http: httpx2.Client) -
         "The contract is not valid: it is nested deeper than 64 levels",
     )
     assert refusal(http, "PUT", "/a%2Fb", contract())[0] == 42286
+    assert refusal(http, "PUT", "/%2E%2E", contract(id=".."))[0] == 42286
+
+
+def test_a_member_of_a_contract_occurs_once(http: httpx2.Client) -> None:
+    text = json.dumps(contract()).replace('"status":', '"status": "retired", "status":')
+    assert text.count('"status"') == 2
+    answer = http.put(f"{PATH}/orders", content=text, headers={"Content-Type": "application/json"})
+    assert (answer.status_code, answer.json()["error_code"]) == (422, 42286)
 
 
 def test_the_status_moves_forward_only(http: httpx2.Client) -> None:
