@@ -152,11 +152,13 @@ class DirectProtocol(BoundedProtocol):
         self.timeout_keep_alive_task = self.loop.call_later(seconds, self.timeout_keep_alive_handler)
 
     def timeout_keep_alive_handler(self) -> None:
-        """Close an idle connection; one that was used since the timer began is closed later."""
+        """Close an idle connection; one that is in use, or was since the timer began, is closed later."""
         unused = self.loop.time() - self._last_use
         if self.transport.is_closing():
             return
-        if self._waiting is not None or unused < self.timeout_keep_alive:
+        cycle: RequestResponseCycle | None = self.cycle
+        is_responding = cycle is not None and not cycle.response_complete
+        if self._waiting is not None or is_responding or unused < self.timeout_keep_alive:
             self._close_after(max(1.0, self.timeout_keep_alive - unused))
         else:
             super().timeout_keep_alive_handler()

@@ -265,6 +265,21 @@ def test_a_connection_in_use_stays_open_and_an_idle_one_is_closed(app: FastAPI) 
     asyncio.run(run())
 
 
+def test_a_connection_is_not_idle_while_a_response_is_under_way(app: FastAPI) -> None:
+    async def run() -> None:
+        connection = Connection(app)
+        await warm(connection)
+        connection.protocol._last_use -= connection.protocol.timeout_keep_alive
+        connection.protocol.data_received(post("/subjects/a/versions", schema(7)))
+        cycle: Any = connection.protocol.cycle
+        assert not cycle.response_complete
+        connection.protocol.timeout_keep_alive_handler()
+        assert not connection.transport.is_closed
+        assert await connection.send(LATEST, responses=2)
+
+    asyncio.run(run())
+
+
 def test_each_response_is_the_last_one_once_connections_are_to_be_closed(app: FastAPI) -> None:
     async def run() -> None:
         connection = Connection(app)
