@@ -13,7 +13,7 @@ from contractlog.clients.cli.change_log.journal_sources import ChangeLogSource, 
 from contractlog.clients.cli.exit_codes import CLEAN, FINDINGS
 from contractlog.clients.cli.output import print_json, print_json_line, print_message, print_result
 from contractlog.compatibility.errors import UnreadableResponse, UsageError
-from contractlog.contracts.change_log.chain_verification import ChainReport, verify_chain
+from contractlog.contracts.change_log.chain_verification import ChainProblem, ChainReport, ProblemKind, verify_chain
 from contractlog.contracts.change_log.cloud_events import format_cloud_event
 
 __all__ = ["run"]
@@ -46,6 +46,8 @@ def _verify(source: ChangeLogSource, options: Namespace) -> int:
         print_json(_build_body(report))
     else:
         _print_report(report)
+        if source.end is None and report.problem is not None and _lacks_beginning(report.since, report.problem):
+            print_message("the file begins later: if it was exported with --since N, pass the same --since N")
     return CLEAN if report.problem is None else FINDINGS
 
 
@@ -58,6 +60,10 @@ def _build_body(report: ChainReport) -> dict[str, Any]:
         "hash": report.head.hash,
         "problem": problem and {"kind": problem.kind.value, "sequence": problem.sequence, "detail": problem.detail},
     }
+
+
+def _lacks_beginning(since: int, problem: ChainProblem) -> bool:
+    return problem.kind is ProblemKind.MISSING and problem.sequence == since + 1
 
 
 def _print_report(report: ChainReport) -> None:

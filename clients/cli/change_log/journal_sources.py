@@ -21,6 +21,7 @@ from contractlog.contracts.change_log.recorded_change import ChangeLogHead, Reco
 __all__ = ["ChangeLogSource", "open_source"]
 
 _DATABASE: Final = "contractlog.registry.maintenance.change_log_reader:open_change_log"
+_MARKER: Final = '"specversion"'  #: in each event
 _PAGE: Final = 1_000  #: the limit of the API
 _MAX_LINE: Final = 64 * 1024 * 1024  #: characters; a file without line ends would fill the memory
 
@@ -45,7 +46,7 @@ def open_source(options: Namespace) -> Iterator[ChangeLogSource]:
         raise UsageError("name one source: a file, --database-url or --registry")
     if file is not None:
         with _open_text(file) as lines:
-            yield ChangeLogSource(None, lambda _since: _parse_lines(lines))
+            yield ChangeLogSource(None, lambda _since: _parse_lines(lines, file))
     elif options.database_url is not None:
         with _find_database_reader()(options.database_url) as (end, read):
             yield ChangeLogSource(end, read)
@@ -93,14 +94,15 @@ def _open_text(file: str) -> Iterator[TextIO]:
         raise UsageError(f"`{file}` cannot be read: {error.strerror}") from None
 
 
-def _parse_lines(lines: TextIO) -> Iterator[RecordedChange]:
+def _parse_lines(lines: TextIO, file: str) -> Iterator[RecordedChange]:
     """Parse the lines of an export.
 
     Raises:
+        UsageError: the file is no export.
         ValueError: a line is none.
     """
     number = 0
-    while line := lines.readline(_MAX_LINE + 1):
+    while line := _read_first(lines, file) if not number else lines.readline(_MAX_LINE + 1):
         number += 1
         if len(line) > _MAX_LINE:
             raise ValueError(f"line {number} has more than {_MAX_LINE:,} characters")
@@ -109,3 +111,17 @@ def _parse_lines(lines: TextIO) -> Iterator[RecordedChange]:
         except ValueError as error:
             raise ValueError(f"line {number}: {error}") from None
         yield change
+
+
+def _read_first(lines: TextIO, file: str) -> str:
+    """Return the first line, which in every export has the marker of CloudEvents."""
+    try:
+        line = lines.readline(_MAX_LINE + 1)
+    except UnicodeDecodeError as error:
+        if _MARKER.encode() in error.object:  # an export with a changed byte
+            raise
+        line = "\0"
+    if line and _MARKER not in line:
+        name = "stdin" if file == "-" else f"`{file}`"
+        raise UsageError(f"{name} is not an export of a change log: write one with contractlog journal export")
+    return line
