@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import time
 import tomllib
 from collections.abc import Callable, Collection, Mapping
@@ -16,6 +17,7 @@ from contractlog.registry.access.users_file import Users, UsersFile
 
 __all__ = ["NO_OWNERS", "CurrentOwners", "OwnerRule", "Owners", "OwnersFile", "Protection", "parse_owners"]
 
+_LOG: Final = logging.getLogger("contractlog.registry.access")
 _MEMBERS: Final = frozenset({"approvals", "owners", "protect"})
 _GROUP: Final = "@"  #: before the name of a group
 
@@ -83,13 +85,22 @@ class CurrentOwners:
         self._owners = owners
         self._users = users
         self._cached: tuple[Owners, Users, Owners] | None = None  #: contents of the files, and the owners of both
+        self._missing: frozenset[str] = frozenset()
+        self()
 
     def __call__(self) -> Owners:
         """Return the owners in force."""
         owners, users, cached = self._owners.content, self._users.users, self._cached
         if cached is None or cached[0] is not owners or cached[1] is not users:
             self._cached = cached = (owners, users, owners.restrict_to(users.by_name.keys()))
+            self._warn_of_missing(frozenset().union(*(rule.owners for rule in owners.rules)) - users.by_name.keys())
         return cached[2]
+
+    def _warn_of_missing(self, names: frozenset[str]) -> None:
+        """Log owners who are no users, unless they are those of the last warning."""
+        if names and names != self._missing:
+            _LOG.warning("owners who are not in the users file cannot approve: %s", ", ".join(map(repr, sorted(names))))
+        self._missing = names
 
 
 def parse_owners(text: str) -> Owners:

@@ -377,6 +377,13 @@ def test_approvals_of_owners_who_are_no_users_do_not_count(tmp_path: Path) -> No
         assert Node(client).ok("ci", "GET", f"{PATH}/{request['id']}")["approvals_missing"] == 1
 
 
+def test_owners_who_are_no_users_are_logged_at_the_start(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    settings = write_files(tmp_path)
+    (tmp_path / "owners.toml").write_text('[owners."orders-*"]\nowners = ["alice", "nobody"]\n')
+    with in_process(settings):
+        assert "owners who are not in the users file cannot approve: 'nobody'" in caplog.text
+
+
 def test_break_glass_needs_its_own_permission_and_leaves_an_entry(registered: Node) -> None:
     versions, headers = "/subjects/orders-value/versions", {"Contractlog-Break-Glass": "incident 42"}
     assert registered.code("ci", "POST", versions, {"schema": ORDER_2}, headers=headers) == 40382
