@@ -37,7 +37,14 @@ from contractlog.registry.features.change_requests.values import (
 from contractlog.registry.storage.snapshot import Snapshot
 from contractlog.registry.storage.transaction import Transaction
 
-__all__ = ["BYPASSED", "ProtectionGuard", "describe_missing_approvals", "registry_moved_error", "require_open_request"]
+__all__ = [
+    "BYPASSED",
+    "ProtectionGuard",
+    "describe_missing_approvals",
+    "find_waiver",
+    "registry_moved_error",
+    "require_open_request",
+]
 
 BYPASSED: Final = "protection.bypassed"  #: action of the change log entry of break-glass
 _MAX_WAIVERS: Final = 1_000  #: of one subject that are looked at
@@ -108,7 +115,7 @@ class ProtectionGuard:
         if not rules:
             return
         label, details = str(effect.subject), {"kind": effect.kind.value}
-        waiver = _find_waiver(transaction, effect, rules)
+        waiver = find_waiver(transaction, effect, rules, transaction.actor, transaction.now)
         if waiver is not None:
             transaction.record_change("protection.waived", label, details={**details, "waiver": waiver.id})
         elif authority and authority.break_glass and authority.permissions.permits_break_glass(effect.subject):
@@ -192,12 +199,14 @@ def _require_approved(request: ChangeRequest, rules: Iterable[OwnerRule], effect
             raise registry_moved_error(request)
 
 
-def _find_waiver(transaction: Transaction, effect: Effect, rules: Iterable[OwnerRule]) -> StoredWaiver | None:
+def find_waiver(
+    snapshot: Snapshot, effect: Effect, rules: Iterable[OwnerRule], actor: str, now: int
+) -> StoredWaiver | None:
     """Return a waiver of the caller whose approvals satisfy the rules that are in force now."""
-    waivers = queries.list_waivers(transaction, subject=effect.subject, now=transaction.now, limit=_MAX_WAIVERS)
+    waivers = queries.list_waivers(snapshot, subject=effect.subject, now=now, limit=_MAX_WAIVERS)
     for waiver in waivers:
-        if waiver.permits(effect, transaction.actor, transaction.now):
-            request = queries.find_request(transaction, waiver.request_id)
+        if waiver.permits(effect, actor, now):
+            request = queries.find_request(snapshot, waiver.request_id)
             if request is not None and not count_missing_approvals(rules, request.author, request.approvers):
                 return waiver
     return None

@@ -32,6 +32,7 @@ from contractlog.registry.features.change_requests import queries
 from contractlog.registry.features.change_requests.bodies import OpenChangeRequest
 from contractlog.registry.features.change_requests.guard import (
     describe_missing_approvals,
+    find_waiver,
     registry_moved_error,
     require_open_request,
 )
@@ -207,12 +208,10 @@ class ChangeRequestService(ReadService):
         if not rules:
             return None
         now, actor = self.now(), current_actor.get()
-        waivers = await self._query(queries.list_waivers, subject=scope, now=now, limit=MAX_LISTED)
-        waived = {
-            kind.value: max(waiver.expires_at for waiver in permitting)
-            for kind in ActionKind
-            if (permitting := [each for each in waivers if each.permits(Effect(scope, kind), actor, now)])
+        waivers = {
+            kind.value: await self._query(find_waiver, Effect(scope, kind), rules, actor, now) for kind in ActionKind
         }
+        waived = {kind: waiver.expires_at for kind, waiver in waivers.items() if waiver is not None}
         requests = await self._query(
             queries.list_requests,
             subject=scope,

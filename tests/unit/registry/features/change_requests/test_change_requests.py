@@ -21,6 +21,7 @@ from support.lineage_events import dataset, job_event
 from support.registry import in_process
 
 PATH = "/contractlog/v1/change-requests"
+PERMISSIONS = "/contractlog/v1/permissions/orders-value"
 ORDER, ORDER_2 = (
     f'{{"type":"record","name":"Order","fields":[{fields}]}}'
     for fields in (
@@ -360,9 +361,11 @@ def test_a_waiver_permits_nothing_that_its_approvals_would_not_permit_now(tmp_pa
         request = node.open({"waiver": {"kind": "registration", "days": 7}})
         node.approve(request, "alice")
         node.merge(request)
+        assert list(node.ok("ci", "GET", PERMISSIONS)["waived"]) == ["registration"]
     owners.write_text(OWNERS)
     with in_process(settings) as client:
         assert Node(client).code("ci", "POST", "/subjects/orders-value/versions", {"schema": ORDER}) == 40382
+        assert Node(client).ok("ci", "GET", PERMISSIONS).get("waived", {}) == {}
 
 
 def test_approvals_of_owners_who_are_no_users_do_not_count(tmp_path: Path) -> None:
