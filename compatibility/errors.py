@@ -679,7 +679,7 @@ class InvalidChangeRequest(Unprocessable):
 
 
 class InvalidContract(Unprocessable):
-    """The data contract is not valid, its status may not change in this way, or there are too many."""
+    """The data contract is not valid, its status may not change in this way, or a limit is reached."""
 
     code = 42286
     template = "The contract is not valid: {detail}"
@@ -738,16 +738,16 @@ class ContractMoved(Conflict):
 
     code = 40985
     template = (
-        "The newest version of the contract of topic '{topic}' is {version}, not {expected}: read it again, "
-        "and apply the change to it."
+        "The newest version of the contract of topic '{topic}' is {version}, not {expected}: fetch it, and make your "
+        "change there."
     )
 
 
 class ContractMismatch(Conflict):
-    """The contract describes another schema than the newest version of the topic's subject."""
+    """The contract does not fit the newest version of the topic's subject."""
 
     code = 40986
-    template = "The contract does not describe the schema of the topic: {detail}"
+    template = "The contract does not match the topic: {detail}"
 
 
 class ContractNotFound(NotFound):

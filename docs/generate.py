@@ -190,11 +190,14 @@ def performance() -> Iterator[str]:
     yield "# Performance of the registry\n\n"
     yield "Generated from `benchmarks/registry/results.json`; do not edit by hand.\n\n"
     yield (
-        "*Before* is the version without answers by the HTTP protocol. The machine was shared with others: compare\n"
-        "the two columns of processor time; rates and latencies depend on the load. The bare ASGI application sends\n"
-        "fixed bytes.\n\n"
+        "*Before* is the last version in which every request passed through all ASGI layers. The machine was shared\n"
+        "with others: compare the two columns of processor time; rates and latencies depend on the load.\n\n"
+        "The *bare ASGI application* sends fixed bytes. *Repeated* registers a schema that the subject already has.\n"
+        "In the *storm*, 5,000 new clients register a known schema, read it by id, and read config and associations.\n"
+        "*One more version* registers a version under a subject with 1,000 versions of 200 fields each, at the level\n"
+        "`FULL_TRANSITIVE`, so it is checked against all of them: *cold* in a new process, then *warm*.\n\n"
     )
-    yield "| part | what | CPU µs before | CPU µs | per second | p50 ms | p99 ms |\n"
+    yield "| benchmark | variant | CPU µs per request, before | now | requests/s | p50 ms | p99 ms |\n"
     yield "|---|---|---:|---:|---:|---:|---:|\n"
     for figure in results["after"]["figures"]:
         earlier = before.get((figure["part"], figure["name"]), {})
@@ -205,8 +208,6 @@ def performance() -> Iterator[str]:
     yield f"\nMachine: {run['cores']} cores, {run['processor']}; load {run['load']}. Versions: "
     yield ", ".join(f"{name} {number}" for name, number in run["versions"].items()) + ".\n\n"
     yield (
-        "The part `one more version` is a registration under a subject with 1,000 versions of 200 fields and the\n"
-        "level `FULL_TRANSITIVE`, checked against all of them.\n\n"
         "```bash\n"
         "python benchmarks/registry/run.py --out benchmarks/registry/results.json\n"
         "python benchmarks/registry/long_history.py --out benchmarks/registry/results.json\n"

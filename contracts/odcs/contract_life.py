@@ -76,12 +76,13 @@ def find_life_problem(before: ContractStatus, after: ContractStatus) -> str | No
     """Return why a status may not follow another; None if it may.
 
     >>> find_life_problem(ContractStatus.RETIRED, ContractStatus.DRAFT)
-    'a retired contract cannot become draft: only retired can follow'
+    'a retired contract cannot become draft: no other status can follow'
     """
     if after in _NEXT[before]:
         return None
-    possible = ", ".join(status for status in ContractStatus if status in _NEXT[before])
-    return f"{_with_article(before)} contract cannot become {after}: only {possible} can follow"
+    possible = " or ".join(status for status in ContractStatus if status in _NEXT[before] - {before})
+    rest = f"only {possible}" if possible else "no other status can follow"
+    return f"{_with_article(before)} contract cannot become {after}: {rest}"
 
 
 def _with_article(status: ContractStatus) -> str:

@@ -29,8 +29,7 @@ def run(options: Namespace) -> int:
     print_message(f"version {body['version']} of the contract of {options.topic}, {body['status']}")
     for each in body["schemas"]:
         if each["version"] != each["latest"]:
-            described = "another schema" if each["version"] is None else f"version {each['version']}"
-            print_message(
-                f"warning: it describes {described}, the newest version of {each['subject']} is {each['latest']}"
-            )
+            described = "another schema than" if each["version"] is None else f"version {each['version']} of"
+            newest = f"but the newest is {each['latest']}" if each["latest"] else "which has no live version"
+            print_message(f"warning: the contract describes {described} {each['subject']}, {newest}")
     return exit_codes.CLEAN

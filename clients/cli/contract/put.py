@@ -33,7 +33,7 @@ def run(options: Namespace) -> int:
     else:
         print_result(f"version {body['version']} of the contract of {topic}, {body['status']}")
         if reached:
-            print_message(f"it reaches {reached}")
+            print_message(f"used by: {reached}")
     return exit_codes.CLEAN
 
 

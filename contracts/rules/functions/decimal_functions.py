@@ -26,7 +26,7 @@ from operator import eq, ge, gt, le, lt
 from typing import Any, Final
 
 from contractlog.contracts.rules.evaluation.runtime_values import EvaluationBudget, import_value
-from contractlog.contracts.rules.functions.operators import describe_length
+from contractlog.contracts.rules.functions.operators import describe_kind, describe_length
 from contractlog.contracts.rules.rule_errors import RuleEvaluationError, RuleLimitExceeded
 
 __all__ = [
@@ -87,7 +87,7 @@ def _from_text(text: str) -> Decimal:
 
 def _from_unscaled(unscaled: Any, scale: int) -> Decimal:
     if not isinstance(unscaled, bytes):
-        raise RuleEvaluationError(f"decimal(bytes, scale) needs bytes, not a value {describe_length(unscaled)}.")
+        raise RuleEvaluationError(f"decimal(bytes, scale) needs bytes, not a value of type {describe_kind(unscaled)}.")
     if len(unscaled) > _MAX_BYTES:
         raise _too_long()
     number = Decimal(int.from_bytes(unscaled, "big", signed=True))

@@ -25,10 +25,10 @@ _SAME = frozenset({ChangeKind.NONE, ChangeKind.ANNOTATION})
 def find_schema_versions(
     parser: SchemaParser, snapshot: Snapshot, topic: str, contract: CanonicalContract
 ) -> dict[str, int | None]:
-    """Return the newest version of the subject of each part, if the contract describes its schema.
+    """Return, for each part, the newest version of its subject, or None if the contract describes another schema.
 
-    A contract without properties says nothing about the schema. One that is a draft, or retired, may describe another
-    one, and then has no version.
+    A contract without properties fits every schema. A draft or retired contract may describe another schema; its
+    version is then None.
 
     Raises:
         ContractMismatch: a contract in force describes another schema, or other rules, than the newest version.
@@ -54,7 +54,7 @@ def _find_difference(
     """Return how a schema differs from the newest version of a subject; None if they mean the same."""
     if latest is None:
         return (
-            f"{subject} has no version. Register the schema of the contract first (contractlog contract import writes "
+            f"{subject} has no version yet. Register the contract's schema first (contractlog contract import writes "
             "it to a file), or set the status to draft"
         )
     where = f"version {latest.version} of {subject}"

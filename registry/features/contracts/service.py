@@ -211,8 +211,10 @@ def _store(change: Transaction, topic: str, checked: _Checked, expected: int | N
         if problem is not None:
             raise InvalidContract(detail=problem)
     highest = queries.find_highest_version(change, topic)
-    if highest >= MAX_VERSIONS or (not highest and queries.count_topics(change) >= MAX_TOPICS):
-        raise InvalidContract(detail=f"there are {MAX_VERSIONS:,} versions of it, or {MAX_TOPICS:,} contracts")
+    if highest >= MAX_VERSIONS:
+        raise InvalidContract(detail=f"it has {MAX_VERSIONS:,} versions already, which is the limit")
+    if not highest and queries.count_topics(change) >= MAX_TOPICS:
+        raise InvalidContract(detail=f"there are contracts of {MAX_TOPICS:,} topics already, which is the limit")
     stored = StoredContract(
         topic=topic,
         version=highest + 1,
@@ -273,5 +275,5 @@ def _read_results(snapshot: Snapshot, contract: StoredContract) -> Iterator[Cont
 
 def not_found_error(topic: str, version: int | None = None) -> ContractNotFound:
     """Return the error for a topic without a contract, or without a version of it."""
-    wanted = "contract" if version is None else f"version {version} of a contract"
+    wanted = "contract" if version is None else f"version {version} of its contract"
     return ContractNotFound(topic=topic, contract=wanted)

@@ -33,7 +33,7 @@ class SenderIdentity(Struct, frozen=True, gc=False):
     length: int  #: of the body that the headers announce
     headers: Headers
     caller: Principal
-    reader: Principal  #: the same one; with all permissions, if it has all of those to read
+    reader: Principal  #: the caller, with all permissions if it may read everything
     version: object  #: of the users
     actor: str | None  #: the caller's name in the access log
 

@@ -104,7 +104,9 @@ def test_a_contract_is_stored_and_printed(contract: dict[str, Any], orders: Regi
     assert run("contract", "get", "orders", "--version", "1", "--out", "d.yaml").code == exit_codes.CLEAN
     assert Path("d.yaml").read_text() == printed.out
     orders.register("orders-value", order(NOTE, NOTE.replace('"note"', '"other"')))
-    assert "it describes version 2, the newest version of orders-value is 3" in run("contract", "get", "orders").err
+    assert (
+        "the contract describes version 2 of orders-value, but the newest is 3" in run("contract", "get", "orders").err
+    )
     ran = run("contract", "put", "c.yaml", "--expected", "0")
     assert (ran.code, "is 1, not 0" in ran.err) == (exit_codes.USAGE, True)
 

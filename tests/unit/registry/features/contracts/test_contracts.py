@@ -112,7 +112,7 @@ def test_a_deleted_contract_is_gone_and_its_numbers_are_not_assigned_again(node:
     assert send(node, "DELETE") == [1, 2]
     assert refusal(node, "GET") == refusal(node, "DELETE") == (40482, "Topic 'orders' has no contract.")
     assert refusal(node, "GET", "/orders/versions")[0] == 40482
-    assert refusal(node, "GET", "/orders/versions/1") == (40482, "Topic 'orders' has no version 1 of a contract.")
+    assert refusal(node, "GET", "/orders/versions/1") == (40482, "Topic 'orders' has no version 1 of its contract.")
     assert send(node, "GET", "") == {"contracts": []}
     assert send(node, "PUT", body=contract())["version"] == 3
 
@@ -225,7 +225,7 @@ def test_the_status_moves_forward_only(http: httpx2.Client) -> None:
         send(http, "PUT", body=document)
     assert refusal(http, "PUT", body=life("draft")) == (
         42286,
-        "The contract is not valid: a retired contract cannot become draft: only retired can follow",
+        "The contract is not valid: a retired contract cannot become draft: no other status can follow",
     )
     deprecated = send(http, "GET", "/orders/versions/4")
     assert (deprecated["retires_on"], deprecated["successor"]) == ("2027-03-31", "orders-2")
