@@ -25,7 +25,7 @@ _SAME = frozenset({ChangeKind.NONE, ChangeKind.ANNOTATION})
 def find_schema_versions(
     parser: SchemaParser, snapshot: Snapshot, topic: str, contract: CanonicalContract
 ) -> dict[str, int | None]:
-    """Return, for each part, the newest version of its subject, or None if the contract describes another schema.
+    """Return the newest version of each part's subject; None if the contract describes another schema.
 
     A contract without properties fits every schema. A draft or retired contract may describe another schema; its
     version is then None.

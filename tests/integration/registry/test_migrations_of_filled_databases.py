@@ -11,9 +11,11 @@ import pytest
 from sqlalchemy import MetaData, create_engine, inspect, select, text
 
 from contractlog.compatibility.errors import Unreachable
+from contractlog.compatibility.identifiers import Subject
 from contractlog.registry.database import current_revision, downgrade, newest_revision, upgrade
 from contractlog.registry.features.change_log.queries import add_position
-from contractlog.registry.features.change_requests.queries import insert_approval
+from contractlog.registry.features.change_requests.queries import insert_approval, insert_waiver
+from contractlog.registry.features.change_requests.values import ActionKind, StoredWaiver
 from contractlog.registry.settings import Settings
 from contractlog.registry.storage import tables
 from contractlog.registry.storage.engines import parse_url
@@ -35,6 +37,11 @@ AUDIT = {
     **dict.fromkeys(("records", "conforming", "violating", "tombstones", "absent"), 0),
     **{name: [] for name in ("partitions", "schemas", "violations", "series", "fields", "notes")},
 }  # fmt: skip
+
+WAIVER = StoredWaiver(
+    id=0, subject=Subject.parse("r"), kind=ActionKind.DELETION, grantee="alice", reason="moving", request_id=1,
+    granted_at=1, expires_at=2**40,
+)  # fmt: skip
 
 Rows = dict[str, list[dict[str, Any]]]
 
@@ -74,7 +81,7 @@ def fill(http: httpx2.Client) -> None:
         ("PUT", "/contractlog/v1/contracts/flights",
          {"apiVersion": "v3.2.0", "kind": "DataContract", "id": "flights", "version": "1.0.0"}),
         ("POST", "/contractlog/v1/change-requests",
-         {"subject": "r", "reason": "moving", "change": {"waiver": {"kind": "deletion", "days": 1}}}),
+         {"subject": "r", "reason": "moving", "change": {"mode": {"mode": "READWRITE"}}}),
         ("POST", "/contractlog/v1/change-requests/1/comments", {"text": "why?"}),
         ("POST", "/contractlog/v1/change-requests/1/merge", None),
         ("GET", "/schemas/ids/1", None),
@@ -86,6 +93,8 @@ def fill(http: httpx2.Client) -> None:
     http.app.state.services.store.transact(begin, contexts=()).result()  # type: ignore[attr-defined]
     approve = partial(insert_approval, request_id=1, approver="alice")  # without users, nobody can
     http.app.state.services.store.transact(approve).result()  # type: ignore[attr-defined]
+    grant = partial(insert_waiver, waiver=WAIVER)  # without owners, nobody can
+    http.app.state.services.store.transact(grant).result()  # type: ignore[attr-defined]
     http.app.state.services.fetch_counter.flush()  # type: ignore[attr-defined]
     assert hits(http)
 

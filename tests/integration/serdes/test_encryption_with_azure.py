@@ -87,7 +87,6 @@ def test_another_key_unwraps_nothing(vault: KeyVault, registry: Registry) -> Non
     ("key_id", "message"),
     [
         ("http://{host}/keys/first", "the id of a key in Azure is https://"),
-        ("https://user@{host}/keys/first", "the id of a key in Azure is https://"),
         ("https://{host}/keys/first/../other", "the id of a key in Azure is https://"),
         ("https://{host}/keys/none/" + VERSION, "Azure Key Vault failed on decrypt with ResourceNotFoundError"),
     ],
