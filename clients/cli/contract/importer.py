@@ -8,7 +8,7 @@ from urllib.parse import quote
 from contractlog.clients.cli import exit_codes
 from contractlog.clients.cli.contract.contract_files import print_findings, read_contract, require_valid, write_file
 from contractlog.clients.cli.output import print_message
-from contractlog.clients.cli.schema_folder.file_names import file_name
+from contractlog.clients.cli.schema_folder.file_names import CONTRACT_SUFFIX, file_name
 from contractlog.compatibility.errors import UsageError
 from contractlog.compatibility.identifiers import topic_subject
 from contractlog.compatibility.schema import SchemaType
@@ -42,7 +42,7 @@ def run(options: Namespace) -> int:
     if not texts:
         raise UsageError(f"{file.path}: the contract has no schema: nothing can be written")
     if contract is not file.document.value:
-        texts[f"{quote(str(contract['id']), safe=' ')}.contract.yaml"] = write_contract(contract)
+        texts[f"{quote(str(contract['id']), safe=' ')}{CONTRACT_SUFFIX}"] = write_contract(contract)
     existing = [name for name in texts if (folder / name).exists()]
     if existing and not options.force:
         raise UsageError(f"`{folder / existing[0]}` exists: pass --force to replace it, or --out with another folder")

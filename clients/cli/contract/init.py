@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from argparse import Namespace
 from pathlib import Path
-from typing import Final
 from urllib.parse import quote
 
 from contractlog.clients.cli import exit_codes
 from contractlog.clients.cli.contract.contract_files import print_findings, write_file
 from contractlog.clients.cli.contract.registered_contract import fetch_contract
 from contractlog.clients.cli.output import print_message
-from contractlog.clients.cli.schema_folder.file_names import format_of, subject_from_name
+from contractlog.clients.cli.schema_folder.file_names import CONTRACT_SUFFIX, format_of, subject_from_name
 from contractlog.clients.cli.schema_folder.schema_files import read_file
 from contractlog.compatibility.errors import InvalidSchema, UsageError
 from contractlog.compatibility.formats import parse_schema
@@ -21,8 +20,6 @@ from contractlog.contracts.odcs.contract_text import parse_contract, write_contr
 from contractlog.contracts.odcs.document import build_contract
 
 __all__ = ["run"]
-
-SUFFIX: Final = ".contract.yaml"
 
 
 def run(options: Namespace) -> int:
@@ -41,7 +38,7 @@ def run(options: Namespace) -> int:
         topic, part = split_topic_subject(subject) or (subject, "value")
         contract, findings = build_contract(topic, draft, part=part)
         name, folder = topic if part == "value" else topic_subject(topic, "key"), path.parent
-    target = options.out or folder / f"{quote(name, safe=' ')}{SUFFIX}"
+    target = options.out or folder / f"{quote(name, safe=' ')}{CONTRACT_SUFFIX}"
     text = write_contract(contract)
     parse_contract(text.encode(), str(target))  # what is too large or too deep to be read is not written
     print_findings(findings)

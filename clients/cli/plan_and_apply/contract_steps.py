@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Final
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from contractlog.clients.cli.output import Tone, with_tone
 from contractlog.clients.cli.plan_and_apply.registration import Registration
 from contractlog.clients.cli.plan_and_apply.steps import Step
+from contractlog.clients.cli.schema_folder.file_names import CONTRACT_SUFFIX
 from contractlog.clients.cli.schema_folder.schema_files import SchemaFile
 from contractlog.clients.cli.subject_settings import SettingIgnored
 from contractlog.compatibility.errors import MethodNotAllowed, NotFound
@@ -19,9 +20,7 @@ from contractlog.compatibility.text.terminal_text import escape_line
 if TYPE_CHECKING:
     from contractlog.clients.cli.plan_and_apply.planner import Plan
 
-__all__ = ["CONTRACT_SUFFIX", "PlannedContracts", "PutContract", "find_contract_files"]
-
-CONTRACT_SUFFIX: Final = ".contract.yaml"
+__all__ = ["PlannedContracts", "PutContract", "find_contract_files"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ from functools import cache
 from pathlib import Path
 from typing import Final
 
-from contractlog.clients.cli.schema_folder.file_names import FOLDER_SUFFIXES, has_topic_subject
+from contractlog.clients.cli.schema_folder.file_names import CONTRACT_SUFFIX, FOLDER_SUFFIXES, has_topic_subject
 from contractlog.clients.cli.schema_folder.folder_warnings import FolderRule, FolderWarning
 from contractlog.clients.cli.schema_folder.ignore_files import IGNORE_FILE, IgnoreFiles
 from contractlog.clients.cli.schema_folder.manifest import MANIFEST, Manifest
@@ -30,7 +30,6 @@ from contractlog.compatibility.name_lists import list_first
 __all__ = ["DiscoveredFiles", "discover_files"]
 
 _AVRO_IDL: Final = ".avdl"
-_CONTRACT: Final = ".contract.yaml"  #: `plan` and `apply` read contracts beside schemas
 _MAX_PEEK_BYTES: Final = 1024 * 1024  #: a larger `.json` file in a folder is data, not a schema
 _META_SCHEMA: Final = re.compile(rb'"\$schema"\s*:\s*"([^"\n]*)"')
 _OWN_DOCUMENT: Final = re.compile(rb'\s*\{\s*"format":\s*"contractlog\.[a-z-]+/[0-9]+"')
@@ -90,7 +89,7 @@ def discover_files(folder: Path, manifest: Manifest | None = None) -> Discovered
         _reject_link_outside(path, folder)
         if _is_schema_file(path, manifest, list_locked):
             schemas.append(path)
-        elif not (_is_own_document(path) or path.name.endswith(_CONTRACT)):
+        elif not (_is_own_document(path) or path.name.endswith(CONTRACT_SUFFIX)):
             others.append(path)
     suggested = ignore.suggest_path(folder)
     return DiscoveredFiles(folder, tuple(schemas), tuple(others), tuple(linked_folders), suggested)

@@ -16,6 +16,7 @@ from contractlog.compatibility.identifiers import split_topic_subject
 from contractlog.compatibility.schema import SchemaType
 
 __all__ = [
+    "CONTRACT_SUFFIX",
     "FOLDER_SUFFIXES",
     "SUFFIXES",
     "file_name",
@@ -27,6 +28,7 @@ __all__ = [
 ]
 
 SUFFIXES: Final = {SchemaType.AVRO: ".avsc", SchemaType.JSON: ".schema.json", SchemaType.PROTOBUF: ".proto"}
+CONTRACT_SUFFIX: Final = ".contract.yaml"  #: of the contract of a topic, beside its schemas
 FOLDER_SUFFIXES: Final = (".avsc", ".schema.json")  #: of schema files, whatever they contain
 _FORMATS: Final = {".avsc": SchemaType.AVRO, ".schema.json": SchemaType.JSON, ".json": SchemaType.JSON}
 _MAX_NAME: Final = 255  #: bytes; the limit of common file systems
