@@ -13,7 +13,7 @@ from itertools import chain
 from typing import Any, Final
 
 from contractlog.compatibility.errors import UsageError
-from contractlog.compatibility.network_addresses import is_loopback
+from contractlog.compatibility.loopback import is_loopback
 from contractlog.compatibility.text.terminal_text import escape_json_line, escape_line
 from contractlog.registry import database
 from contractlog.registry.http.tls import Certificates

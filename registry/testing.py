@@ -117,8 +117,8 @@ class SchemaGate:
         from contractlog.clients.cli.check.checked_files import check_files  # noqa: PLC0415 - see the module's docstring
         from contractlog.clients.cli.check.file_check import FAILED  # noqa: PLC0415
         from contractlog.clients.cli.check.write_access import WriteAccess  # noqa: PLC0415
+        from contractlog.clients.cli.schema_folder.argument_files import read_files  # noqa: PLC0415
         from contractlog.clients.cli.schema_folder.collection import UnreadableFiles  # noqa: PLC0415
-        from contractlog.clients.cli.schema_folder.named_files import read_files  # noqa: PLC0415
 
         unreadable = UnreadableFiles()
         options = Namespace(

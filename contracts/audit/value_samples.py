@@ -52,7 +52,7 @@ class SampledValue(NamedTuple):
     offset: int
     row: bytes  #: all values of the record's part, as read by ``parse_row``
     numbers: bytes = b""  #: its numbers and times, see ``spark_validation.lineage.row_numbers``
-    forms: bytes = b""  #: forms of its values, see ``spark_validation.lineage.value_forms``
+    forms: bytes = b""  #: forms of its values, see ``spark_validation.lineage.function_forms``
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from typing import Final
 from starlette.types import Scope
 
 from contractlog.compatibility.errors import BadRequest, HostNotAllowed, UsageError
-from contractlog.compatibility.network_addresses import is_loopback
+from contractlog.compatibility.loopback import is_loopback
 
 __all__ = [
     "EVERY_HOST",

@@ -126,7 +126,7 @@ def audit(parser: ArgumentParser, argv: Sequence[str]) -> int:
         raise UsageError("--every needs --follow: a single audit is not repeated")
     if options.follow:
         _require_followable(options)
-    from contractlog.spark_validation.jobs.audit_runner import run_audits  # noqa: PLC0415 - fast help, without Spark
+    from contractlog.spark_validation.jobs.audit_rounds import run_audits  # noqa: PLC0415 - fast help, without Spark
 
     return run_audits(options)
 

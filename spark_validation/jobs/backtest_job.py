@@ -15,7 +15,7 @@ from contractlog.clients.registry import Registry
 from contractlog.compatibility.errors import InvalidSchema, NotFound
 from contractlog.compatibility.identifiers import DEFAULT_CONTEXT, Subject
 from contractlog.compatibility.schema import RegisteredSchema
-from contractlog.contracts.audit.readability_state import ReadabilityState, ReadOutcome
+from contractlog.contracts.audit.backtest_state import ReadabilityState, ReadOutcome
 from contractlog.contracts.audit.report import Part
 from contractlog.spark_validation.columnar.limits import ValidationLimits
 from contractlog.spark_validation.expectations.audit_expectations import ExpectedSchema, ValidatorCache

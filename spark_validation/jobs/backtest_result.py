@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
 from contractlog.compatibility.schema import RegisteredSchema
-from contractlog.contracts.audit.readability_state import (
+from contractlog.contracts.audit.backtest_state import (
     ReadabilityState,
     ReadCounts,
     ReadOutcome,

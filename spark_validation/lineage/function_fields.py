@@ -16,10 +16,10 @@ import numpy.typing as npt
 
 from contractlog.contracts.lineage.edges import LineageMethod
 from contractlog.spark_validation.lineage.alignment import Alignment, RowPairs
+from contractlog.spark_validation.lineage.function_forms import FORM_NAMES, decode_forms
 from contractlog.spark_validation.lineage.linear_conversions import LinearConversion, find_linear_conversion
 from contractlog.spark_validation.lineage.sample_arrays import Integers, SampledTopic
 from contractlog.spark_validation.lineage.sampling import field_id
-from contractlog.spark_validation.lineage.value_forms import FORM_NAMES, decode_forms
 
 __all__ = ["FunctionField", "find_function_fields"]
 

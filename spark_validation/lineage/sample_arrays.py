@@ -110,7 +110,7 @@ class SampledTopic:
     keys: frozenset[int]  #: hashes of the record keys' values
     positions: npt.NDArray[np.int64]  #: partition and offset of each row
     numbers: npt.NDArray[np.float64]  #: by row and field; NaN where the row has no number or none was sampled
-    forms: tuple[bytes, ...]  #: of each row, see ``value_forms``; empty if none were sampled
+    forms: tuple[bytes, ...]  #: of each row, see ``function_forms``; empty if none were sampled
 
     @cached_property
     def same_fields(self) -> dict[int, npt.NDArray[np.bool_]]:

@@ -34,8 +34,8 @@ from contractlog.contracts.audit.value_samples import (
     make_hash_key,
     merge_samples,
 )
+from contractlog.spark_validation.lineage.function_forms import encode_forms, hash_forms
 from contractlog.spark_validation.lineage.row_numbers import encode_numbers, parse_numbers
-from contractlog.spark_validation.lineage.value_forms import encode_forms, hash_forms
 from contractlog.spark_validation.profiles.personal_data import find_personal, is_personal
 
 __all__ = ["FieldValues", "canonical_texts", "compute_sampling_ranks", "field_id", "hash_text", "sample_fields"]

@@ -12,9 +12,7 @@ import pyarrow as pa
 
 from contractlog.compatibility.formats import parse_schema
 from contractlog.compatibility.schema import SchemaDraft
-from contractlog.contracts.audit.mergeable_state import MAX_EXAMPLES, Coverage
-from contractlog.contracts.audit.outcomes import Outcome, OutcomeGroup
-from contractlog.contracts.audit.readability_state import (
+from contractlog.contracts.audit.backtest_state import (
     ReadabilityState,
     ReadCounts,
     ReadKey,
@@ -24,6 +22,8 @@ from contractlog.contracts.audit.readability_state import (
     UnreadableKey,
     limit_readability,
 )
+from contractlog.contracts.audit.mergeable_state import MAX_EXAMPLES, Coverage
+from contractlog.contracts.audit.outcomes import Outcome, OutcomeGroup
 from contractlog.contracts.audit.report import Part
 from contractlog.spark_validation.columnar.column_validation import validate_column
 from contractlog.spark_validation.columnar.frames import Frames, Guids, read_frames, read_schema_headers

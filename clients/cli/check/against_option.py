@@ -12,12 +12,12 @@ from typing import Final
 
 from contractlog.clients.cli.git_revision import GIT, checked_out, is_git_revision
 from contractlog.clients.cli.options import connect
+from contractlog.clients.cli.schema_folder.argument_files import collect_argument_files
 from contractlog.clients.cli.schema_folder.collection import UnreadableFiles
 from contractlog.clients.cli.schema_folder.dependencies import order_files
 from contractlog.clients.cli.schema_folder.file_registry import FileRegistry
 from contractlog.clients.cli.schema_folder.locked_files import find_lock_folder, read_locked_files
 from contractlog.clients.cli.schema_folder.manifest import MANIFEST, Manifest
-from contractlog.clients.cli.schema_folder.named_files import collect_named_files
 from contractlog.clients.cli.schema_folder.schema_files import SchemaFile
 from contractlog.clients.file_errors import rename_in_error
 from contractlog.clients.lock_file import LOCK, lock_path
@@ -77,7 +77,7 @@ def _read_baseline(options: Namespace, copies: Mapping[Path, Path], stack: ExitS
     problems = UnreadableFiles(deferred=False)
     with _named_errors(options.against, copies):
         files = order_files(
-            collect_named_files(options, map(str, copies.values()), manifest, problems), problems.collect
+            collect_argument_files(options, map(str, copies.values()), manifest, problems), problems.collect
         )
         named = [(file, _name_in_baseline(options.against, file.path, copies)) for file in files]
         return FileRegistry.of_files(

@@ -16,6 +16,7 @@ from contractlog.clients.cli.check.refused_changes import (
 from contractlog.clients.cli.check.subject_checker import SubjectChecker
 from contractlog.clients.cli.check.write_access import WriteAccess
 from contractlog.clients.cli.output import print_message
+from contractlog.clients.cli.schema_folder.argument_files import reads_whole_folder
 from contractlog.clients.cli.schema_folder.collection import UnreadableFiles
 from contractlog.clients.cli.schema_folder.file_registry import FileRegistry
 from contractlog.clients.cli.schema_folder.manifest import Manifest
@@ -24,7 +25,6 @@ from contractlog.clients.cli.schema_folder.manifest_warnings import (
     find_check_warnings,
     find_unused_waivers,
 )
-from contractlog.clients.cli.schema_folder.named_files import reads_whole_folder
 from contractlog.clients.cli.schema_folder.resolver import FileResolver, ResolvedFile
 from contractlog.clients.cli.schema_folder.rule_warnings import find_rule_warnings
 from contractlog.clients.cli.schema_folder.schema_files import SchemaFile

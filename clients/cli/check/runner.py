@@ -39,9 +39,9 @@ from contractlog.clients.cli.plan_and_apply.contract_steps import find_contract_
 from contractlog.clients.cli.report_formats.check_report import check_report
 from contractlog.clients.cli.report_formats.report_output import output_json, output_report, reported_failures
 from contractlog.clients.cli.report_formats.warning_report import add_manifest_warnings
+from contractlog.clients.cli.schema_folder.argument_files import read_files, reads_whole_folder
 from contractlog.clients.cli.schema_folder.collection import UnreadableFiles
 from contractlog.clients.cli.schema_folder.file_registry import FileRegistry
-from contractlog.clients.cli.schema_folder.named_files import read_files, reads_whole_folder
 from contractlog.clients.functions_by_name import import_function
 from contractlog.compatibility.lint.rule import Severity
 from contractlog.compatibility.text.terminal_text import escape_line

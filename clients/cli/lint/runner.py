@@ -21,10 +21,10 @@ from contractlog.clients.cli.output import count_noun, is_verbose, print_error, 
 from contractlog.clients.cli.report_formats.lint_report import lint_report
 from contractlog.clients.cli.report_formats.report_output import output_json, output_report, reported_failures
 from contractlog.clients.cli.report_formats.warning_report import add_manifest_warnings
+from contractlog.clients.cli.schema_folder.argument_files import print_folder_warnings
 from contractlog.clients.cli.schema_folder.collection import UnreadableFiles, find_removed_types, list_files
 from contractlog.clients.cli.schema_folder.manifest import find_manifest
 from contractlog.clients.cli.schema_folder.manifest_warnings import ManifestWarning
-from contractlog.clients.cli.schema_folder.named_files import print_folder_warnings
 from contractlog.clients.cli.schema_folder.rule_warnings import find_rule_warnings
 from contractlog.clients.cli.schema_folder.schema_files import SchemaFile, read_file
 from contractlog.clients.cli.schema_folder.unused_types import find_unused_types

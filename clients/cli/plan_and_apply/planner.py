@@ -42,6 +42,7 @@ from contractlog.clients.cli.plan_and_apply.steps import (
     setting_step,
 )
 from contractlog.clients.cli.registry_lookups import list_live
+from contractlog.clients.cli.schema_folder.argument_files import reads_whole_folder
 from contractlog.clients.cli.schema_folder.collection import UnreadableFiles
 from contractlog.clients.cli.schema_folder.contract_differences import (
     declares_contract,
@@ -51,7 +52,6 @@ from contractlog.clients.cli.schema_folder.contract_differences import (
 from contractlog.clients.cli.schema_folder.locked_files import find_folder_of_subject
 from contractlog.clients.cli.schema_folder.manifest import MANIFEST, Manifest
 from contractlog.clients.cli.schema_folder.manifest_warnings import ManifestWarning
-from contractlog.clients.cli.schema_folder.named_files import reads_whole_folder
 from contractlog.clients.cli.schema_folder.resolver import FileResolver
 from contractlog.clients.cli.schema_folder.schema_files import SchemaFile
 from contractlog.clients.cli.subject_settings import find_setting_changes, plan_settings

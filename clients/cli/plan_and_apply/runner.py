@@ -48,8 +48,8 @@ from contractlog.clients.cli.plan_and_apply.saved_plan import SavedPlan, find_de
 from contractlog.clients.cli.plan_and_apply.steps import DeleteSubject, SetConfig, SetLevel, Step
 from contractlog.clients.cli.report_formats.plan_report import Applied, apply_report, outdated_plan_report, plan_report
 from contractlog.clients.cli.report_formats.report_output import output_json, output_report, reported_failures
+from contractlog.clients.cli.schema_folder.argument_files import read_files
 from contractlog.clients.cli.schema_folder.collection import UnreadableFiles
-from contractlog.clients.cli.schema_folder.named_files import read_files
 from contractlog.clients.cli.subject_settings import SettingIgnored, find_uncertain_settings
 from contractlog.clients.registry import Registry
 from contractlog.compatibility.errors import RegistryError, UsageError

@@ -30,10 +30,10 @@ from contractlog.clients.cli.promotion.promotion_plan import Note, PromotionPlan
 from contractlog.clients.cli.promotion.registration import end_imports, register_missing
 from contractlog.clients.cli.report_formats.promotion_report import promotion_report
 from contractlog.clients.cli.report_formats.report_output import output_json, output_report, reported_failures
+from contractlog.clients.cli.schema_folder.argument_files import read_files
 from contractlog.clients.cli.schema_folder.collection import UnreadableFiles
 from contractlog.clients.cli.schema_folder.environment import resolve_environment
 from contractlog.clients.cli.schema_folder.manifest import MANIFEST, Environment, Manifest
-from contractlog.clients.cli.schema_folder.named_files import read_files
 from contractlog.clients.cli.subject_settings import find_setting_changes
 from contractlog.clients.registry import Registry
 from contractlog.compatibility.errors import ContractlogError, Forbidden, NotFound, UsageError

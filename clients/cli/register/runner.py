@@ -27,9 +27,9 @@ from contractlog.clients.cli.plan_and_apply.file_registration import (
 from contractlog.clients.cli.plan_and_apply.registration import Registration
 from contractlog.clients.cli.report_formats.registration_report import interrupted_report, registration_report
 from contractlog.clients.cli.report_formats.report_output import output_json, output_report, reported_failures
+from contractlog.clients.cli.schema_folder.argument_files import read_files
 from contractlog.clients.cli.schema_folder.collection import UnreadableFiles
 from contractlog.clients.cli.schema_folder.file_names import subject_from_name
-from contractlog.clients.cli.schema_folder.named_files import read_files
 from contractlog.clients.cli.schema_folder.resolver import FileResolver, ResolvedFile
 from contractlog.clients.cli.schema_folder.schema_files import FileKey, SchemaFile
 from contractlog.clients.cli.subject_settings import PlannedSettings

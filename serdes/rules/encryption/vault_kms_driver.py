@@ -13,7 +13,7 @@ import hvac
 from hvac.exceptions import InvalidRequest, VaultError
 from requests.exceptions import RequestException
 
-from contractlog.compatibility.network_addresses import is_loopback
+from contractlog.compatibility.loopback import is_loopback
 from contractlog.contracts.encryption.errors import DecryptionFailed
 from contractlog.serdes.errors import RuleError
 from contractlog.serdes.rules.encryption.kms_drivers import (

@@ -23,7 +23,7 @@ from contractlog.clients import Registry
 from contractlog.clients.cli.main import main
 from contractlog.compatibility.errors import ConformanceNotFound
 from contractlog.compatibility.schema import SchemaDraft
-from contractlog.spark_validation.jobs import audit_runner
+from contractlog.spark_validation.jobs import audit_rounds
 from contractlog.spark_validation.jobs.follow import repeat_audits
 
 from support.archives import ORDER, encode_order
@@ -109,7 +109,7 @@ def test_later_audits_read_what_is_new_and_print_what_changed(
         kafka.produce(topic, [{"value": value} for value in values])
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(audit_runner, "repeat_audits", partial(repeat_audits, wait=wait))
+        patch.setattr(audit_rounds, "repeat_audits", partial(repeat_audits, wait=wait))
         assert main(["audit", topic, *place, "--follow", "--every", "1h", "--publish"]) == 1
     printed, said = capsys.readouterr()
     (*parts, news, change) = printed.splitlines()

@@ -11,8 +11,7 @@ from contractlog.clients.cli.main import main
 from contractlog.clients.cli.report_formats.report_output import render
 from contractlog.compatibility.identifiers import SchemaId, Subject, Version
 from contractlog.compatibility.schema import RegisteredSchema
-from contractlog.contracts.audit.mergeable_state import Coverage
-from contractlog.contracts.audit.readability_state import (
+from contractlog.contracts.audit.backtest_state import (
     ReadabilityState,
     ReadCounts,
     ReadKey,
@@ -21,6 +20,7 @@ from contractlog.contracts.audit.readability_state import (
     UnreadableExample,
     UnreadableKey,
 )
+from contractlog.contracts.audit.mergeable_state import Coverage
 from contractlog.spark_validation.jobs.backtest_output import backtest_report, print_backtest
 from contractlog.spark_validation.jobs.backtest_result import summarize_backtest
 

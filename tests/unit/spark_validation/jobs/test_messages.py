@@ -11,7 +11,7 @@ import pytest
 from contractlog.clients.cli.main import main
 from contractlog.compatibility.errors import UsageError
 from contractlog.spark_validation.jobs.audit_command import _parse_share
-from contractlog.spark_validation.jobs.audit_runner import parse_evidence
+from contractlog.spark_validation.jobs.audit_rounds import parse_evidence
 from contractlog.spark_validation.jobs.result_folder import replace_folder
 from contractlog.spark_validation.jobs.source_options import add_read_options, add_source_options, make_source
 from contractlog.spark_validation.jobs.terminal_report import format_last_line, format_report

@@ -26,8 +26,8 @@ from contractlog.contracts.audit.value_samples import (
     parse_row,
     select_sample,
 )
+from contractlog.spark_validation.lineage.function_forms import FORM_NAMES, decode_forms
 from contractlog.spark_validation.lineage.sampling import canonical_texts, field_id, sample_fields
-from contractlog.spark_validation.lineage.value_forms import FORM_NAMES, decode_forms
 
 SMALL = SampleDesign(breadth=4, depth=6, repeats=3)
 

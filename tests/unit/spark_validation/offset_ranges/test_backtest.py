@@ -13,8 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from contractlog.compatibility.schema import SchemaDraft
-from contractlog.contracts.audit.mergeable_state import MAX_EXAMPLES, MAX_PATHS, MAX_UNKNOWN_IDS
-from contractlog.contracts.audit.readability_state import (
+from contractlog.contracts.audit.backtest_state import (
     ReadabilityState,
     ReadCounts,
     ReadKey,
@@ -24,6 +23,7 @@ from contractlog.contracts.audit.readability_state import (
     UnreadableKey,
     limit_readability,
 )
+from contractlog.contracts.audit.mergeable_state import MAX_EXAMPLES, MAX_PATHS, MAX_UNKNOWN_IDS
 from contractlog.spark_validation.expectations.audit_expectations import ExpectedSchema
 from contractlog.spark_validation.offset_ranges.backtest import BacktestPlan
 from contractlog.spark_validation.sources.records import OffsetRange, split_ranges

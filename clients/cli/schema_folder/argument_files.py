@@ -15,7 +15,7 @@ from contractlog.clients.cli.schema_folder.manifest_warnings import is_whole_fol
 from contractlog.clients.cli.schema_folder.schema_files import SchemaFile
 from contractlog.compatibility.errors import UsageError
 
-__all__ = ["collect_named_files", "print_folder_warnings", "read_files", "reads_whole_folder"]
+__all__ = ["collect_argument_files", "print_folder_warnings", "read_files", "reads_whole_folder"]
 
 
 def read_files(options: Namespace, unreadable: UnreadableFiles) -> list[SchemaFile]:
@@ -23,7 +23,7 @@ def read_files(options: Namespace, unreadable: UnreadableFiles) -> list[SchemaFi
     select_environment(options)
     if not options.files:
         options.files = [_manifest_folder(options.manifest)]
-    groups = collect_named_files(options, options.files, options.manifest, unreadable)
+    groups = collect_argument_files(options, options.files, options.manifest, unreadable)
     print_folder_warnings(options, unreadable)
     options.files_beside = []
     named = [file for files in groups.values() for file in files]
@@ -41,7 +41,7 @@ def _read_with_folder(
     others: list[Path] = []
     with problems.collect(manifest.path):
         others += (path for path in list_files(manifest.path.parent, problems, manifest) if path.resolve() not in paths)
-    groups = collect_named_files(options, map(str, (*paths.values(), *others)), manifest, problems)
+    groups = collect_argument_files(options, map(str, (*paths.values(), *others)), manifest, problems)
     files = {file.path: file for versions in groups.values() for file in versions}
     pending, needed = list(paths.values()), set(paths.values())
     while pending:
@@ -74,7 +74,7 @@ def reads_whole_folder(options: Namespace) -> bool:
     return not options.subject and is_whole_folder(options.manifest, options.files)
 
 
-def collect_named_files(
+def collect_argument_files(
     options: Namespace, paths: Iterable[str], manifest: Manifest | None, unreadable: UnreadableFiles
 ) -> dict[str, list[SchemaFile]]:
     """Return the files at some paths by subject, with the options of the command."""

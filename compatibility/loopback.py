@@ -1,4 +1,4 @@
-"""Addresses of hosts."""
+"""Loopback addresses, which only programs of the same machine reach."""
 
 from __future__ import annotations
 

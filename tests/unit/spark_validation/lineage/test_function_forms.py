@@ -8,14 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from contractlog.spark_validation.lineage.sampling import hash_text
-from contractlog.spark_validation.lineage.value_forms import (
+from contractlog.spark_validation.lineage.function_forms import (
     FORM_NAMES,
     MAX_TEXT,
     decode_forms,
     encode_forms,
     hash_forms,
 )
+from contractlog.spark_validation.lineage.sampling import hash_text
 
 KEY = b"key"
 
