@@ -17,18 +17,18 @@ from contractlog.compatibility.avro import types as avro
 from contractlog.compatibility.schema import ParsedSchema
 from contractlog.contracts.audit.outcomes import Outcome
 from contractlog.serdes.avro.avro_schema import avro_schema_of
-from contractlog.serdes.avro.interpreter.codec_builder import wrap_logical_type
 from contractlog.serdes.avro.interpreter.codecs import Codec, ValueReader
 from contractlog.serdes.avro.interpreter.containers import ArrayReader, MapReader
-from contractlog.serdes.avro.interpreter.failure import CodecFailure
-from contractlog.serdes.avro.interpreter.interpreter import InterpretedReader
-from contractlog.serdes.avro.interpreter.logical_types import (
+from contractlog.serdes.avro.interpreter.decimal_and_uuid import (
     MAX_DIGITS,
     DecimalCodec,
     FixedUuidCodec,
     LogicalCodec,
     UuidCodec,
 )
+from contractlog.serdes.avro.interpreter.failure import CodecFailure
+from contractlog.serdes.avro.interpreter.interpreter import InterpretedReader
+from contractlog.serdes.avro.interpreter.logical_types import wrap_logical_type
 from contractlog.serdes.avro.interpreter.resolved_readers import (
     ConvertedReader,
     RecordReader,

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from contractlog.compatibility.avro.types import AvroSchema
 from contractlog.contracts.audit.outcomes import Outcome
-from contractlog.serdes.avro.interpreter.logical_types import MAX_DIGITS
+from contractlog.serdes.avro.interpreter.decimal_and_uuid import MAX_DIGITS
 from contractlog.spark_validation.columnar.avro_compiled_schema import (
     AvroKind,
     CompiledSchema,

@@ -7,7 +7,7 @@ from typing import Final
 
 from contractlog.serdes.avro.interpreter.codecs import ValueReader
 from contractlog.serdes.avro.interpreter.containers import ArrayReader, MapReader, RecordCodec, UnionCodec
-from contractlog.serdes.avro.interpreter.logical_types import LogicalCodec
+from contractlog.serdes.avro.interpreter.decimal_and_uuid import LogicalCodec
 from contractlog.serdes.avro.interpreter.resolved_readers import (
     ConvertedReader,
     NamedRecordReader,

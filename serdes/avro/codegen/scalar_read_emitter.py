@@ -25,7 +25,7 @@ from contractlog.serdes.avro.interpreter.codecs import (
     StringCodec,
     ValueReader,
 )
-from contractlog.serdes.avro.interpreter.logical_types import DecimalCodec, LogicalCodec, UuidCodec, uuid_from_text
+from contractlog.serdes.avro.interpreter.decimal_and_uuid import DecimalCodec, LogicalCodec, UuidCodec, uuid_from_text
 from contractlog.serdes.avro.interpreter.resolved_readers import ConvertedReader, SymbolReader
 from contractlog.serdes.avro.interpreter.times import (
     DAY_RANGE,

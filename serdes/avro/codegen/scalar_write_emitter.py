@@ -11,7 +11,7 @@ from contractlog.serdes.avro.codegen import write_runtime
 from contractlog.serdes.avro.codegen.codec_analysis import NotGenerated
 from contractlog.serdes.avro.codegen.emitter import CodeEmitter, float_layout
 from contractlog.serdes.avro.interpreter.codecs import BooleanCodec, Codec, FixedCodec, FloatCodec, NullCodec
-from contractlog.serdes.avro.interpreter.logical_types import LogicalCodec
+from contractlog.serdes.avro.interpreter.decimal_and_uuid import LogicalCodec
 from contractlog.serdes.avro.interpreter.times import DateCodec, TimestampCodec
 
 __all__ = ["JOIN_BYTES", "NOTHING", "Pieces", "ScalarWriteEmitter", "UnwrapperFactory"]

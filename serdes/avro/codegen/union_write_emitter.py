@@ -25,7 +25,7 @@ from contractlog.serdes.avro.interpreter.codecs import (
     StringCodec,
 )
 from contractlog.serdes.avro.interpreter.containers import BRANCH_HINT, ArrayCodec, MapCodec, RecordCodec, UnionCodec
-from contractlog.serdes.avro.interpreter.logical_types import DecimalCodec, FixedUuidCodec, LogicalCodec, UuidCodec
+from contractlog.serdes.avro.interpreter.decimal_and_uuid import DecimalCodec, FixedUuidCodec, LogicalCodec, UuidCodec
 from contractlog.serdes.avro.interpreter.times import DateCodec, TimeCodec, TimestampCodec
 
 __all__ = ["UnionWriteEmitter"]

@@ -25,8 +25,8 @@ from contractlog.serdes.avro.interpreter.codecs import (
     StringCodec,
 )
 from contractlog.serdes.avro.interpreter.containers import ArrayCodec, FieldCodec, MapCodec, RecordCodec, UnionCodec
+from contractlog.serdes.avro.interpreter.decimal_and_uuid import LogicalCodec
 from contractlog.serdes.avro.interpreter.failure import CodecFailure
-from contractlog.serdes.avro.interpreter.logical_types import LogicalCodec
 from contractlog.serdes.avro.limits import Limits
 
 __all__ = ["generate_writer"]

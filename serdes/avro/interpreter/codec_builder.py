@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Final
 
-from contractlog.compatibility.avro.logical_types import parse_decimal
 from contractlog.compatibility.avro.types import (
     Array,
     AvroSchema,
@@ -35,18 +34,12 @@ from contractlog.serdes.avro.interpreter.codecs import (
     StringCodec,
 )
 from contractlog.serdes.avro.interpreter.containers import ArrayCodec, FieldCodec, MapCodec, RecordCodec, UnionCodec
+from contractlog.serdes.avro.interpreter.decimal_and_uuid import LogicalCodec
 from contractlog.serdes.avro.interpreter.defaults import make_default
 from contractlog.serdes.avro.interpreter.lenient_writers import LENIENT_CODECS, LenientArrayCodec, LenientLogicalCodec
-from contractlog.serdes.avro.interpreter.logical_types import DecimalCodec, FixedUuidCodec, LogicalCodec, UuidCodec
-from contractlog.serdes.avro.interpreter.times import (
-    DateCodec,
-    LocalTimestampCodec,
-    NanosCodec,
-    TimeCodec,
-    TimestampCodec,
-)
+from contractlog.serdes.avro.interpreter.logical_types import wrap_logical_type
 
-__all__ = ["CodecBuilder", "wrap_logical_type"]
+__all__ = ["CodecBuilder"]
 
 _PRIMITIVES: Final[Mapping[str, type[Codec]]] = {
     "null": NullCodec,
@@ -58,9 +51,6 @@ _PRIMITIVES: Final[Mapping[str, type[Codec]]] = {
     "bytes": BytesCodec,
     "string": StringCodec,
 }
-_UUID_BYTES: Final = 16
-_MILLIS: Final = 1_000
-_MICROS: Final = 1_000_000
 
 
 class CodecBuilder:
@@ -132,37 +122,3 @@ class CodecBuilder:
     def _allows_null(self, node: AvroType) -> bool:
         branches = node.branches if isinstance(node, Union) else (node,)
         return any(isinstance(branch, Primitive) and branch.type == "null" for branch in branches)
-
-
-def wrap_logical_type(node: AvroType, raw: Codec) -> Codec:  # noqa: C901, PLR0911 -- one line per type
-    """Wrap the codec of raw values in the node's logical type; unknown and invalid ones are ignored."""
-    underlying = node.type if isinstance(node, Primitive) else "fixed"
-    match underlying, node.logical_type:
-        case "string", "uuid":
-            return UuidCodec(raw)
-        case "fixed", "uuid" if isinstance(raw, FixedCodec) and raw.size == _UUID_BYTES:
-            return FixedUuidCodec(raw)
-        case "bytes" | "fixed", "decimal":
-            return _make_decimal(node.props, raw)
-        case "int", "date":
-            return DateCodec(raw)
-        case "int", "time-millis":
-            return TimeCodec(raw, _MILLIS)
-        case "long", "time-micros":
-            return TimeCodec(raw, _MICROS)
-        case "long", "timestamp-millis":
-            return TimestampCodec(raw, _MILLIS)
-        case "long", "timestamp-micros":
-            return TimestampCodec(raw, _MICROS)
-        case "long", "local-timestamp-millis":
-            return LocalTimestampCodec(raw, _MILLIS)
-        case "long", "local-timestamp-micros":
-            return LocalTimestampCodec(raw, _MICROS)
-        case "long", "timestamp-nanos" | "local-timestamp-nanos":
-            return NanosCodec(raw, local=node.logical_type == "local-timestamp-nanos")
-    return raw  # also ``duration`` and ``big-decimal``
-
-
-def _make_decimal(props: Mapping[str, Any], raw: Codec) -> Codec:
-    parameters = parse_decimal(props, raw.size if isinstance(raw, FixedCodec) else None)
-    return raw if parameters is None else DecimalCodec(raw, *parameters)

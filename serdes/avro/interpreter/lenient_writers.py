@@ -29,8 +29,8 @@ from contractlog.serdes.avro.interpreter.codecs import (
     make_misfit,
 )
 from contractlog.serdes.avro.interpreter.containers import ArrayCodec
+from contractlog.serdes.avro.interpreter.decimal_and_uuid import LogicalCodec
 from contractlog.serdes.avro.interpreter.failure import CodecFailure, describe_value
-from contractlog.serdes.avro.interpreter.logical_types import LogicalCodec
 
 __all__ = ["LENIENT_CODECS", "LenientArrayCodec", "LenientLogicalCodec"]
 

@@ -30,6 +30,7 @@ from contractlog.serdes.avro.interpreter.binary import ByteCursor, OutputBuffer
 from contractlog.serdes.avro.interpreter.codec_builder import CodecBuilder
 from contractlog.serdes.avro.interpreter.codecs import LENIENT_HINT, RECORD_COST, Codec, ValueReader
 from contractlog.serdes.avro.interpreter.containers import ArrayReader, MapReader
+from contractlog.serdes.avro.interpreter.decimal_and_uuid import LogicalCodec
 from contractlog.serdes.avro.interpreter.defaults import (
     INVALID_DEFAULT,
     count_default_items,
@@ -38,7 +39,6 @@ from contractlog.serdes.avro.interpreter.defaults import (
     make_default,
 )
 from contractlog.serdes.avro.interpreter.failure import CodecFailure
-from contractlog.serdes.avro.interpreter.logical_types import LogicalCodec
 from contractlog.serdes.avro.interpreter.resolved_readers import (
     ConvertedReader,
     NamedRecordReader,

@@ -11,8 +11,8 @@ from datetime import UTC, date, datetime, time, timedelta
 from typing import Any, Final
 
 from contractlog.serdes.avro.interpreter.codecs import LENIENT_HINT, Codec
+from contractlog.serdes.avro.interpreter.decimal_and_uuid import LogicalCodec, rule_failure
 from contractlog.serdes.avro.interpreter.failure import describe_value
-from contractlog.serdes.avro.interpreter.logical_types import LogicalCodec, rule_failure
 
 __all__ = ["DAY_RANGE", "EPOCH_DAY", "DateCodec", "LocalTimestampCodec", "NanosCodec", "TimeCodec", "TimestampCodec"]
 

@@ -23,8 +23,8 @@ from contractlog.serdes.avro.codegen.write_emitter import generate_writer
 from contractlog.serdes.avro.interpreter.binary import ByteCursor
 from contractlog.serdes.avro.interpreter.codec_builder import CodecBuilder
 from contractlog.serdes.avro.interpreter.codecs import BytesCodec, Codec, IntCodec, LongCodec, StringCodec
+from contractlog.serdes.avro.interpreter.decimal_and_uuid import DecimalCodec, LogicalCodec, UuidCodec
 from contractlog.serdes.avro.interpreter.interpreter import InterpretedReader, InterpretedWriter
-from contractlog.serdes.avro.interpreter.logical_types import DecimalCodec, LogicalCodec, UuidCodec
 from contractlog.serdes.avro.interpreter.resolved_readers import ConvertedReader
 from contractlog.serdes.avro.interpreter.times import (
     DateCodec,

@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from contractlog.contracts.audit.outcomes import Outcome
-from contractlog.serdes.avro.interpreter.logical_types import MAX_DIGITS
+from contractlog.serdes.avro.interpreter.decimal_and_uuid import MAX_DIGITS
 from contractlog.serdes.avro.readers_and_writers import AvroReader, AvroWriter
 from contractlog.serdes.errors import DecodeError, EncodeError
 
